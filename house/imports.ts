@@ -1,0 +1,110 @@
+/**
+ * The house rules about imports, as data. A folder may import from the folders named beside it and from itself; the
+ * longest matching prefix decides. Tests (`*.test.ts`) may import anything.
+ */
+
+export interface Room {
+  /** A path prefix, from the root of the repository. */
+  readonly folder: string;
+  /** Prefixes of other rooms whose files may be imported. */
+  readonly may: readonly string[];
+  /** npm packages, workspace packages and Node's own modules; `node:*` allows all of Node's. */
+  readonly packages: readonly string[];
+}
+
+const core = 'packages/core/src';
+const daemon = 'packages/daemon/src';
+
+export const rooms: readonly Room[] = [
+  { folder: `${core}/time`, may: [], packages: [] },
+  { folder: `${core}/model`, may: [`${core}/time`], packages: [] },
+  { folder: `${core}/loss`, may: [`${core}/time`, `${core}/model`], packages: [] },
+  { folder: `${core}/plan`, may: [`${core}/time`, `${core}/model`, `${core}/loss`], packages: [] },
+  { folder: `${core}/learn`, may: [`${core}/time`, `${core}/model`], packages: [] },
+  { folder: `${core}/dispatch`, may: [`${core}/time`, `${core}/model`, `${core}/loss`, `${core}/plan`], packages: [] },
+  {
+    folder: `${core}/policy`,
+    may: ['time', 'model', 'loss', 'plan', 'learn', 'dispatch'].map((name) => `${core}/${name}`),
+    packages: [],
+  },
+  {
+    folder: `${core}/simulate`,
+    may: ['time', 'model', 'loss', 'policy'].map((name) => `${core}/${name}`),
+    packages: [],
+  },
+  {
+    folder: `${core}/solve`,
+    may: ['time', 'model', 'loss', 'plan', 'learn', 'simulate'].map((name) => `${core}/${name}`),
+    packages: [],
+  },
+  { folder: core, may: [core], packages: [] },
+
+  // Stages of the daemon do not import each other: what passes between them are the values in `values/`.
+  { folder: `${daemon}/values`, may: [], packages: ['@revisit/core'] },
+  {
+    folder: `${daemon}/observe`,
+    may: [`${daemon}/values`],
+    packages: ['@revisit/core', 'node:*', 'undici', 'ipaddr.js', 'tldts', 'saxes', 'feedsmith', 'playwright-core'],
+  },
+  {
+    folder: `${daemon}/detect`,
+    may: [`${daemon}/values`],
+    packages: [
+      '@revisit/core',
+      'node:*',
+      'parse5',
+      'parse5-htmlparser2-tree-adapter',
+      'css-select',
+      'domhandler',
+      'fontoxpath',
+      'json-p3',
+      'jq-web',
+      '@mozilla/readability',
+      'linkedom',
+      'feedsmith',
+      'fast-myers-diff',
+    ],
+  },
+  { folder: `${daemon}/store`, may: [`${daemon}/values`], packages: ['@revisit/core', 'node:*', 'better-sqlite3'] },
+  {
+    folder: `${daemon}/tell`,
+    may: [`${daemon}/values`],
+    packages: ['@revisit/core', 'node:*', 'undici', 'nodemailer'],
+  },
+  {
+    folder: `${daemon}/config`,
+    may: [`${daemon}/values`],
+    packages: ['@revisit/core', 'node:*', 'yaml', 'zod', 'temporal-polyfill'],
+  },
+  { folder: daemon, may: [daemon], packages: ['*'] },
+  { folder: 'packages/cluster/src', may: [], packages: ['*'] },
+  { folder: 'packages/dashboard/src', may: [], packages: ['@revisit/core', 'preact', 'preact-iso', 'uplot'] },
+  { folder: 'experiments', may: [], packages: ['@revisit/core', 'revisit', 'node:*'] },
+  { folder: 'bench', may: ['house'], packages: ['*'] },
+  { folder: 'house', may: [], packages: ['*'] },
+];
+
+/** Names that say nothing about what lives there. */
+export const dumpingGrounds = /(^|\/)(utils?|helpers?|common|misc|shared|lib)(\/|\.tsx?$)/;
+
+/** What core must not touch: clocks, randomness, timers, processes, networks. */
+export const coreForbidden: readonly RegExp[] = [
+  /\bDate\.now\b/,
+  /\bnew Date\(\)/,
+  /\bMath\.random\b/,
+  /\bperformance\b/,
+  /\bsetTimeout\b/,
+  /\bsetInterval\b/,
+  /\bprocess\b\./,
+  /\bfetch\(/,
+  /\bcrypto\b/,
+  /\bconsole\b/,
+];
+
+export function roomOf(file: string): Room | undefined {
+  let best: Room | undefined;
+  for (const room of rooms) {
+    if (file.startsWith(`${room.folder}/`) && (!best || room.folder.length > best.folder.length)) best = room;
+  }
+  return best;
+}

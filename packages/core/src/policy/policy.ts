@@ -1,0 +1,66 @@
+/**
+ * A policy decides which page to look at and when, from nothing but what a monitor sees. The daemon and the simulator hold
+ * policies through this one interface, so what is compared in the lab is what runs in production.
+ *
+ * Times are seconds since the epoch. Pages and sites are dense indices handed out by the host and reused after `forget`.
+ * Every method is O(1) or O(log pages); a policy never reads a clock: `now` is passed in and never goes back.
+ */
+
+export interface Watched {
+  readonly page: number;
+  readonly site: number;
+  /** Pages of one folder of a site tend to change together; a dense index, unique over all sites. */
+  readonly folder: number;
+  /** How much a change of this page matters, relative to 1. */
+  readonly weight: number;
+  /** The least time between two looks at this page, 0 where there is none. */
+  readonly spacingSeconds: number;
+}
+
+/** What one look revealed about the page. */
+export interface Finding {
+  /** `failed` tells nothing about the page; the look still cost a request. */
+  readonly kind: 'first' | 'changed' | 'unchanged' | 'failed';
+  /** How many changes the look revealed, where items are told apart (feeds, lists); at least 1 when changed. */
+  readonly count?: number;
+  /** When the last change happened as the server says (Last-Modified, feed or sitemap dates), if believed. */
+  readonly modifiedAt?: number;
+}
+
+export interface Choice {
+  readonly page: number;
+  /** The moment at which the policy wants the look; a look is due when `at <= now`. */
+  readonly at: number;
+}
+
+export interface Belief {
+  /** The probability that our copy is what the page shows now. */
+  readonly current: number;
+  /** Expected changes per day from now on, and a 95 % interval for it. */
+  readonly ratePerDay: number;
+  readonly rateInterval: readonly [number, number];
+}
+
+export interface Policy {
+  readonly name: string;
+  watch(page: Watched, now: number): void;
+  forget(page: number, now: number): void;
+  /** The request budget from now on. */
+  setBudget(looksPerSecond: number, now: number): void;
+  /** The page that is to be looked at next and when, among pages not in flight; undefined when there is none. */
+  next(now: number): Choice | undefined;
+  /** The page is being looked at: `next` does not offer it again until `looked`. */
+  started(page: number, now: number): void;
+  looked(page: number, at: number, finding: Finding): void;
+  /** Something outside a look speaks for a change of this page (a feed item, a sitemap date, a sibling's notice). */
+  hinted?(page: number, now: number, chance: number): void;
+  /** When the page is next wanted, as far as can be said now; Infinity when never. */
+  due(page: number, now: number): number;
+  belief(page: number, now: number): Belief;
+  /** What the policy has learned of the page, at most 64 bytes, and back again (after `watch`, before the first look). */
+  save?(page: number): Uint8Array;
+  restore?(page: number, saved: Uint8Array, now: number): void;
+  /** What has been learned that belongs to no single page (sites, shapes, prices), and back again. */
+  saveAll?(): Uint8Array;
+  restoreAll?(saved: Uint8Array, now: number): void;
+}

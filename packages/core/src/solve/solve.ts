@@ -1,0 +1,26 @@
+/**
+ * `revisit solve`: one planning or estimation problem in, one solution out. The table below maps a problem's `kind` to the
+ * reader that checks its fields and calls the planner; the forms are in docs/solve.md.
+ */
+import { type Fields, Refusal, isFields } from './read.ts';
+
+export type Solver = (problem: Fields) => Record<string, unknown>;
+
+export type SolveOutcome =
+  | { readonly kind: 'solved'; readonly solution: Record<string, unknown> }
+  | { readonly kind: 'refused'; readonly field: string; readonly value: unknown; readonly sentence: string };
+
+const solvers: Record<string, Solver> = {};
+
+export function solve(problem: unknown): SolveOutcome {
+  try {
+    if (!isFields(problem)) throw new Refusal('problem', problem, 'a JSON object with a "kind" is expected');
+    const kind = problem['kind'];
+    const solver = typeof kind === 'string' && Object.hasOwn(solvers, kind) ? solvers[kind] : undefined;
+    if (!solver) throw new Refusal('kind', kind, `known kinds are ${Object.keys(solvers).join(', ')}`);
+    return { kind: 'solved', solution: solver(problem) };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { kind: 'refused', field: error.field, value: error.value, sentence: error.message };
+  }
+}

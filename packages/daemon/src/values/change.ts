@@ -1,0 +1,40 @@
+import type { Fault } from './fault.ts';
+
+/** The selected part of a page as text, the form in which it is compared, kept and shown. */
+export interface Projection {
+  readonly text: string;
+  readonly format: 'text' | 'html' | 'json' | 'items' | 'number';
+  readonly title?: string;
+}
+
+/** What comparing one observation with what was known says of one page. */
+export type Detection =
+  /** The first copy. */
+  | { readonly kind: 'first'; readonly projection: Projection }
+  /** `count` is how many changes the look revealed, where items are told apart. */
+  | { readonly kind: 'changed'; readonly projection: Projection; readonly count: number; readonly summary: string }
+  | { readonly kind: 'unchanged' }
+  /** The answer is no copy of the page: selector matches nothing, login page, bot wall, JSON turned into HTML. */
+  | { readonly kind: 'unreadable'; readonly fault: Fault };
+
+/** One entry of the log of changes: every change once, in order. */
+export interface Change {
+  /** Position in the log, from 1, without holes; also the cursor. */
+  readonly sequence: number;
+  /** Stable for ever; deliveries carry it. */
+  readonly id: string;
+  readonly pageId: string;
+  readonly url: string;
+  readonly site: string;
+  readonly title?: string;
+  readonly tags: readonly string[];
+  readonly kind: 'changed' | 'gone' | 'returned' | 'moved' | 'discovered' | 'trouble';
+  /** When we saw it, and when we had last seen the page without it. */
+  readonly atMs: number;
+  readonly afterMs?: number;
+  /** Version numbers within the page, from 1. */
+  readonly fromVersion?: number;
+  readonly toVersion?: number;
+  readonly count: number;
+  readonly summary: string;
+}

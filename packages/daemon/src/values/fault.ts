@@ -1,0 +1,8 @@
+/**
+ * What can go wrong in a way a person meets. Each has a code, listed in docs/faults.md with what to do about it, and one
+ * sentence that names what was met. A fault is a value; a thrown error is a bug.
+ */
+export interface Fault {
+  readonly code: string;
+  readonly sentence: string;
+}

@@ -1,0 +1,35 @@
+import type { Fault } from './fault.ts';
+import type { Probe, Validators } from './probe.ts';
+
+/** What came back from one probe, and how long it took. */
+export interface Observation {
+  readonly probe: Probe;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly outcome: Outcome;
+  /** Where the answer came from after redirects, when that is not the probe's URL. */
+  readonly finalUrl?: string;
+  /** Where the page has moved for good (301 and 308 all the way). */
+  readonly movedTo?: string;
+  /** Bytes over the wire, both ways, as far as known. */
+  readonly bytesReceived: number;
+}
+
+export type Outcome =
+  | {
+      readonly kind: 'fetched';
+      readonly status: number;
+      readonly body: Uint8Array;
+      /** Media type in lower case without parameters, such as text/html. */
+      readonly mediaType: string | undefined;
+      /** The charset parameter of the Content-Type header, if any; the body may say otherwise. */
+      readonly charset: string | undefined;
+      readonly validators: Validators;
+      /** HTTP caching lifetime in seconds, if stated. */
+      readonly maxAgeSeconds?: number;
+    }
+  | { readonly kind: 'not-modified' }
+  | { readonly kind: 'gone'; readonly status: number }
+  /** Not sent, or turned away: politeness, robots.txt, an address we do not visit, 429 or 503. */
+  | { readonly kind: 'refused'; readonly fault: Fault; readonly untilMs?: number }
+  | { readonly kind: 'failed'; readonly fault: Fault };

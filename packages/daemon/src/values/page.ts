@@ -1,0 +1,50 @@
+/** A page as its user wants it watched. What was learned or seen of it lives elsewhere. */
+
+/** Which part of what the server sends is compared, kept and shown. */
+export type Select =
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'text' }
+  | { readonly kind: 'main' }
+  | { readonly kind: 'links' }
+  | { readonly kind: 'css'; readonly expression: string }
+  | { readonly kind: 'xpath'; readonly expression: string }
+  | { readonly kind: 'jsonpath'; readonly expression: string }
+  | { readonly kind: 'jq'; readonly expression: string }
+  | { readonly kind: 'regexp'; readonly expression: string };
+
+export type Life =
+  | { readonly kind: 'append' }
+  | { readonly kind: 'overwrite' }
+  | { readonly kind: 'window'; readonly width: number }
+  | { readonly kind: 'changes'; readonly count: number };
+
+export type Urgency =
+  | { readonly kind: 'uniform' }
+  | { readonly kind: 'decay'; readonly rate: number }
+  | { readonly kind: 'window'; readonly width: number }
+  | { readonly kind: 'polynomial'; readonly power: number };
+
+export interface PageSettings {
+  readonly url: string;
+  readonly select: Select;
+  readonly title?: string;
+  readonly tags: readonly string[];
+  readonly weight: number;
+  readonly urgency?: Urgency;
+  readonly life?: Life;
+  readonly loss?: 'obsolescence' | 'staleness';
+  /** The least seconds between two looks at this page, beyond what its site asks for. */
+  readonly spacingSeconds?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly render?: boolean;
+  readonly paused: boolean;
+  /** Settings of single stages (conditions for telling, normalisation, discovery), checked by the stage that reads them. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface Page extends PageSettings {
+  readonly id: string;
+  /** Whose politeness counts: the registrable domain, or the host where there is none. */
+  readonly site: string;
+  readonly addedAtMs: number;
+}

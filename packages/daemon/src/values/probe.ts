@@ -1,0 +1,18 @@
+/** Look at this URL at this time, on behalf of these pages: one request serves every page that shares the URL. */
+export interface Probe {
+  /** Unique for ever; an observation answers exactly one probe. */
+  readonly id: string;
+  readonly url: string;
+  readonly site: string;
+  readonly pageIds: readonly string[];
+  readonly atMs: number;
+  /** The server's own words from the last full answer, sent back unchanged; never our clock. */
+  readonly validators: Validators;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly render?: boolean;
+}
+
+export interface Validators {
+  readonly etag?: string;
+  readonly lastModified?: string;
+}
