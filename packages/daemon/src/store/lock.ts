@@ -1,0 +1,61 @@
+/**
+ * One daemon a data folder. The lock is an exclusive transaction on a small database of its own, held for as long as the
+ * process lives: the operating system releases it when the process dies, however it dies, so no stale lock remains.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+
+export interface Locked {
+  readonly kind: 'locked';
+  /** Tells others on this machine where the holder answers. */
+  announce(address: DaemonAddress): void;
+  release(): void;
+}
+
+export interface DaemonAddress {
+  readonly pid: number;
+  readonly url: string;
+}
+
+export type LockOutcome =
+  | Locked
+  | { readonly kind: 'held'; readonly by: DaemonAddress | undefined }
+  | { readonly kind: 'failed'; readonly sentence: string };
+
+const addressFile = (folder: string) => join(folder, 'daemon.json');
+
+function readAddress(folder: string): DaemonAddress | undefined {
+  try {
+    return JSON.parse(readFileSync(addressFile(folder), 'utf8')) as DaemonAddress;
+  } catch {
+    return undefined;
+  }
+}
+
+export function lockFolder(folder: string): LockOutcome {
+  let db: Database.Database;
+  try {
+    mkdirSync(folder, { recursive: true });
+    db = new Database(join(folder, 'lock.db'), { timeout: 0 });
+  } catch (error) {
+    return { kind: 'failed', sentence: `The data folder ${folder} cannot be used: ${(error as Error).message}.` };
+  }
+  try {
+    db.pragma('journal_mode = DELETE');
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    const code = error instanceof Database.SqliteError ? error.code : '';
+    if (code.startsWith('SQLITE_BUSY')) return { kind: 'held', by: readAddress(folder) };
+    return { kind: 'failed', sentence: `The data folder ${folder} cannot be written: ${(error as Error).message}.` };
+  }
+  return {
+    kind: 'locked',
+    announce: (address) => writeFileSync(addressFile(folder), `${JSON.stringify(address)}\n`),
+    release: () => {
+      rmSync(addressFile(folder), { force: true });
+      db.close();
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * What the daemon asks of whatever keeps its state. SQLite and PostgreSQL stand behind it; one contract suite holds for
+ * both. Writes that can fail for reasons outside (full disk, lost server) answer with an outcome instead of throwing.
+ */
+import type { Change } from '../values/change.ts';
+import type { Fault } from '../values/fault.ts';
+import type { Look, LookKind, WatchedPage } from '../values/look.ts';
+import type { PageSettings } from '../values/page.ts';
+import type { Probe } from '../values/probe.ts';
+
+export type Kept<Value> =
+  | { readonly kind: 'kept'; readonly value: Value }
+  | { readonly kind: 'failed'; readonly fault: Fault };
+
+export interface NewPage extends PageSettings {
+  readonly site: string;
+  readonly addedAtMs: number;
+}
+
+export interface PageQuery {
+  /** Pages after this id, in the order in which they were added. */
+  readonly after?: string;
+  readonly limit: number;
+  readonly site?: string;
+  readonly tag?: string;
+  /** Words that the URL or title contains. */
+  readonly text?: string;
+}
+
+export interface Version {
+  readonly number: number;
+  readonly atMs: number;
+  readonly hash: string;
+  readonly format: string;
+  readonly bytes: number;
+}
+
+export interface LookEntry {
+  readonly atMs: number;
+  readonly kind: LookKind;
+  readonly durationMs: number;
+  readonly bytesReceived: number;
+}
+
+export interface Counts {
+  readonly pages: number;
+  readonly changes: number;
+  readonly looks: number;
+}
+
+export interface Store {
+  /** Adds what is new; a page with the same URL and selection is the same page and comes back as it is. */
+  addPages(
+    pages: readonly NewPage[],
+  ): Promise<Kept<readonly { readonly page: WatchedPage; readonly created: boolean }[]>>;
+  /** Replaces the settings of pages that exist; unknown ids are left out of the answer. */
+  updatePages(
+    changes: readonly { readonly id: string; readonly settings: Partial<PageSettings> }[],
+  ): Promise<Kept<readonly WatchedPage[]>>;
+  /** Returns the ids that were there. */
+  removePages(ids: readonly string[]): Promise<Kept<readonly string[]>>;
+  page(id: string): Promise<WatchedPage | undefined>;
+  pages(query: PageQuery): Promise<readonly WatchedPage[]>;
+  /** Every page, in the order in which they were added, a batch at a time. */
+  everyPage(): AsyncIterable<readonly WatchedPage[]>;
+
+  /** These probes go out now; remembered so that a killed process knows what it had asked for. */
+  dispatched(probes: readonly Probe[]): Promise<Kept<undefined>>;
+  /** Probes that went out and never came back, oldest first. */
+  unfinished(): Promise<readonly Probe[]>;
+  /** Keeps looks with their versions and changes in one transaction and returns the changes as they stand in the log. */
+  commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>>;
+
+  changes(query: {
+    readonly after: number;
+    readonly limit: number;
+    readonly pageId?: string;
+  }): Promise<readonly Change[]>;
+  /** The newest first. */
+  latestChanges(query: {
+    readonly before?: number;
+    readonly limit: number;
+    readonly pageId?: string;
+  }): Promise<readonly Change[]>;
+  versions(pageId: string): Promise<readonly Version[]>;
+  versionText(pageId: string, number: number): Promise<string | undefined>;
+  /** The newest first. */
+  looks(pageId: string, limit: number): Promise<readonly LookEntry[]>;
+  counts(): Promise<Counts>;
+
+  /** Small things that belong to no page: what a policy learned of sites, the budget's state, cursors. */
+  remember(key: string, value: Uint8Array): Promise<Kept<undefined>>;
+  recall(key: string): Promise<Uint8Array | undefined>;
+  close(): Promise<void>;
+}

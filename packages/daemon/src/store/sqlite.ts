@@ -1,0 +1,379 @@
+/**
+ * The store on SQLite: one file, WAL, one writer. better-sqlite3 is synchronous, so a transaction is a function that runs
+ * to its end; the port is asynchronous because PostgreSQL's is.
+ *
+ * A killed process loses at most the transaction it was in: `synchronous = NORMAL` under WAL survives kill -9, and a
+ * power cut can only take back whole recent transactions, never tear one.
+ */
+import { createHash } from 'node:crypto';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import Database from 'better-sqlite3';
+import type { Change } from '../values/change.ts';
+import { lookKinds, type Look, type WatchedPage } from '../values/look.ts';
+import type { PageSettings } from '../values/page.ts';
+import type { Probe } from '../values/probe.ts';
+import { migrations } from './migrations.ts';
+import type { Counts, Kept, LookEntry, NewPage, PageQuery, Store, Version } from './port.ts';
+import {
+  type PageRow,
+  type StateRow,
+  freshState,
+  pageOf,
+  selectionText,
+  settingsText,
+  stateValues,
+  watchedOf,
+} from './rows.ts';
+
+export type Opened =
+  | { readonly kind: 'opened'; readonly store: SqliteStore }
+  | { readonly kind: 'failed'; readonly sentence: string };
+
+const pageBatch = 5_000;
+
+/** What SQLite's result codes mean to the person who owns the disk. */
+function faultOf(error: unknown): { code: string; sentence: string } {
+  const code = error instanceof Database.SqliteError ? error.code : '';
+  const message = error instanceof Error ? error.message : String(error);
+  if (code === 'SQLITE_FULL')
+    return {
+      code: 'disk-full',
+      sentence: 'The disk is full; nothing was changed, and work goes on when there is space again.',
+    };
+  if (code.startsWith('SQLITE_READONLY') || code === 'SQLITE_CANTOPEN')
+    return { code: 'disk-read-only', sentence: `The data folder cannot be written (${message}).` };
+  if (code.startsWith('SQLITE_IOERR'))
+    return { code: 'disk-error', sentence: `The disk reports an error (${message}); nothing was changed.` };
+  if (code.startsWith('SQLITE_BUSY'))
+    return { code: 'store-busy', sentence: 'Another process is writing to the data folder.' };
+  if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB')
+    return { code: 'store-corrupt', sentence: `The database is damaged (${message}); run "revisit doctor".` };
+  throw error;
+}
+
+/** Opens or creates the database at `file` (":memory:" keeps nothing). */
+export function openSqlite(file: string): Opened {
+  try {
+    const db = new Database(file);
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = NORMAL');
+    db.pragma('foreign_keys = ON');
+    db.pragma('busy_timeout = 5000');
+    const taken = db.pragma('user_version', { simple: true }) as number;
+    if (taken > migrations.length) {
+      db.close();
+      return {
+        kind: 'failed',
+        sentence: `${file} was written by a newer version of revisit (schema ${taken}, this one knows ${migrations.length}).`,
+      };
+    }
+    for (let step = taken; step < migrations.length; step++) {
+      db.transaction(() => {
+        db.exec(migrations[step]!);
+        db.pragma(`user_version = ${step + 1}`);
+      })();
+    }
+    return { kind: 'opened', store: new SqliteStore(db) };
+  } catch (error) {
+    return { kind: 'failed', sentence: `${file}: ${faultOf(error).sentence}` };
+  }
+}
+
+export class SqliteStore implements Store {
+  readonly #db: Database.Database;
+  readonly #statements = new Map<string, Database.Statement<unknown[]>>();
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+  }
+
+  #sql(text: string): Database.Statement<unknown[]> {
+    let statement = this.#statements.get(text);
+    if (!statement) {
+      statement = this.#db.prepare(text);
+      this.#statements.set(text, statement);
+    }
+    return statement;
+  }
+
+  #write<Value>(work: () => Value): Promise<Kept<Value>> {
+    try {
+      return Promise.resolve({ kind: 'kept', value: this.#db.transaction(work).immediate() });
+    } catch (error) {
+      return Promise.resolve({ kind: 'failed', fault: faultOf(error) });
+    }
+  }
+
+  addPages(pages: readonly NewPage[]): ReturnType<Store['addPages']> {
+    return this.#write(() => pages.map((page) => this.#addPage(page)));
+  }
+
+  #addPage(page: NewPage): { page: WatchedPage; created: boolean } {
+    const { site, addedAtMs, ...settings } = page;
+    const selection = selectionText(settings.select);
+    const known = this.#sql('SELECT id FROM pages WHERE url = ? AND selection = ?').get(page.url, selection) as
+      | { id: string }
+      | undefined;
+    if (known) return { page: this.#page(known.id)!, created: false };
+    const id = this.#newId(page.url, selection);
+    const { lastInsertRowid } = this.#sql(
+      'INSERT INTO pages (id, url, selection, site, settings, added_at) VALUES (?, ?, ?, ?, ?, ?)',
+    ).run(id, page.url, selection, site, settingsText(settings), addedAtMs);
+    this.#putState(Number(lastInsertRowid), freshState);
+    return { page: this.#page(id)!, created: true };
+  }
+
+  /** The id follows from what is watched, so that the same collection has the same ids everywhere; a page whose selection was edited later keeps its own. */
+  #newId(url: string, selection: string): string {
+    for (let salt = 0; ; salt++) {
+      const id = createHash('sha256')
+        .update(`${url}\n${selection}\n${salt || ''}`)
+        .digest('hex')
+        .slice(0, 16);
+      if (!this.#sql('SELECT 1 FROM pages WHERE id = ?').get(id)) return id;
+    }
+  }
+
+  #putState(pk: number, state: WatchedPage['state']): void {
+    this.#sql('INSERT OR REPLACE INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)').run(
+      pk,
+      ...stateValues(state),
+    );
+  }
+
+  updatePages(
+    changes: readonly { readonly id: string; readonly settings: Partial<PageSettings> }[],
+  ): Promise<Kept<readonly WatchedPage[]>> {
+    return this.#write(() => changes.flatMap(({ id, settings }) => this.#updatePage(id, settings) ?? []));
+  }
+
+  #updatePage(id: string, settings: Partial<PageSettings>): WatchedPage | undefined {
+    const row = this.#sql('SELECT * FROM pages WHERE id = ?').get(id) as PageRow | undefined;
+    if (!row) return undefined;
+    const { id: _id, site, addedAtMs: _added, ...old } = pageOf(row);
+    const updated = { ...old, ...settings };
+    const selection = selectionText(updated.select);
+    this.#sql('UPDATE pages SET url = ?, selection = ?, site = ?, settings = ? WHERE pk = ?').run(
+      updated.url,
+      selection,
+      site,
+      settingsText(updated),
+      row.pk,
+    );
+    return this.#page(id);
+  }
+
+  removePages(ids: readonly string[]): Promise<Kept<readonly string[]>> {
+    return this.#write(() =>
+      ids.filter((id) => {
+        const row = this.#sql('SELECT pk FROM pages WHERE id = ?').get(id) as { pk: number } | undefined;
+        if (!row) return false;
+        this.#sql('DELETE FROM looks WHERE pk = ?').run(row.pk);
+        this.#sql('DELETE FROM pages WHERE pk = ?').run(row.pk);
+        return true;
+      }),
+    );
+  }
+
+  #page(id: string): WatchedPage | undefined {
+    const row = this.#sql('SELECT * FROM pages JOIN states USING (pk) WHERE id = ?').get(id) as
+      | (PageRow & StateRow)
+      | undefined;
+    return row && watchedOf(row);
+  }
+
+  page(id: string): Promise<WatchedPage | undefined> {
+    return Promise.resolve(this.#page(id));
+  }
+
+  pages(query: PageQuery): Promise<readonly WatchedPage[]> {
+    const conditions = ['pk > coalesce((SELECT pk FROM pages WHERE id = ?), 0)'];
+    const values: unknown[] = [query.after ?? ''];
+    if (query.site !== undefined) {
+      conditions.push('site = ?');
+      values.push(query.site);
+    }
+    if (query.tag !== undefined) {
+      conditions.push(`EXISTS (SELECT 1 FROM json_each(settings, '$.tags') WHERE value = ?)`);
+      values.push(query.tag);
+    }
+    if (query.text !== undefined && query.text !== '') {
+      conditions.push(`(instr(lower(url), lower(?)) > 0 OR instr(lower(coalesce(seen_title, '')), lower(?)) > 0)`);
+      values.push(query.text, query.text);
+    }
+    const rows = this.#sql(
+      `SELECT * FROM pages JOIN states USING (pk) WHERE ${conditions.join(' AND ')} ORDER BY pk LIMIT ?`,
+    ).all(...values, query.limit);
+    return Promise.resolve((rows as (PageRow & StateRow)[]).map(watchedOf));
+  }
+
+  async *everyPage(): AsyncIterable<readonly WatchedPage[]> {
+    let after = 0;
+    for (;;) {
+      const rows = this.#sql('SELECT * FROM pages JOIN states USING (pk) WHERE pk > ? ORDER BY pk LIMIT ?').all(
+        after,
+        pageBatch,
+      ) as (PageRow & StateRow)[];
+      if (rows.length === 0) return;
+      after = rows.at(-1)!.pk;
+      yield rows.map(watchedOf);
+    }
+  }
+
+  dispatched(probes: readonly Probe[]): Promise<Kept<undefined>> {
+    return this.#write(() => {
+      for (const probe of probes)
+        this.#sql('INSERT OR REPLACE INTO in_flight VALUES (?, ?, ?)').run(probe.id, probe.atMs, JSON.stringify(probe));
+      return undefined;
+    });
+  }
+
+  unfinished(): Promise<readonly Probe[]> {
+    const rows = this.#sql('SELECT probe FROM in_flight ORDER BY at, id').all() as { probe: string }[];
+    return Promise.resolve(rows.map((row) => JSON.parse(row.probe) as Probe));
+  }
+
+  commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
+    return this.#write(() => looks.flatMap((look) => this.#keepLook(look) ?? []));
+  }
+
+  #keepLook(look: Look): Change | undefined {
+    this.#sql('DELETE FROM in_flight WHERE id = ?').run(look.probeId);
+    const row = this.#sql('SELECT pk FROM pages WHERE id = ?').get(look.pageId) as { pk: number } | undefined;
+    // The page was removed while we looked.
+    if (!row) return undefined;
+    this.#putState(row.pk, look.state);
+    this.#sql('INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?)').run(
+      row.pk,
+      look.atMs,
+      lookKinds.indexOf(look.kind),
+      look.endedAtMs - look.atMs,
+      look.bytesReceived,
+    );
+    if (look.projection) this.#keepVersion(row.pk, look);
+    return look.change && this.#log(look.change, look.probeId);
+  }
+
+  #keepVersion(pk: number, look: Look): void {
+    const { text, format } = look.projection!;
+    const bytes = Buffer.from(text, 'utf8');
+    this.#sql('INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, ?, ?)').run(
+      pk,
+      look.state.version,
+      look.atMs,
+      look.state.hash,
+      format,
+      bytes.length,
+      null,
+      zstdCompressSync(bytes),
+    );
+  }
+
+  /** A change's id follows from the probe and the page, so a look that is kept twice is still one change. */
+  #log(entry: Omit<Change, 'sequence' | 'id'>, probeId: string): Change {
+    const id = createHash('sha256').update(`${probeId}\n${entry.pageId}\n${entry.kind}`).digest('hex').slice(0, 24);
+    const { next } = this.#sql('SELECT coalesce(max(sequence), 0) + 1 AS next FROM changes').get() as { next: number };
+    const change: Change = { sequence: next, id, ...entry };
+    this.#sql('INSERT INTO changes VALUES (?, ?, ?, ?, ?)').run(
+      next,
+      id,
+      entry.pageId,
+      entry.atMs,
+      JSON.stringify(change),
+    );
+    return change;
+  }
+
+  changes(query: {
+    readonly after: number;
+    readonly limit: number;
+    readonly pageId?: string;
+  }): Promise<readonly Change[]> {
+    const rows =
+      query.pageId === undefined
+        ? this.#sql('SELECT entry FROM changes WHERE sequence > ? ORDER BY sequence LIMIT ?').all(
+            query.after,
+            query.limit,
+          )
+        : this.#sql('SELECT entry FROM changes WHERE page_id = ? AND sequence > ? ORDER BY sequence LIMIT ?').all(
+            query.pageId,
+            query.after,
+            query.limit,
+          );
+    return Promise.resolve((rows as { entry: string }[]).map((row) => JSON.parse(row.entry) as Change));
+  }
+
+  latestChanges(query: {
+    readonly before?: number;
+    readonly limit: number;
+    readonly pageId?: string;
+  }): Promise<readonly Change[]> {
+    const before = query.before ?? Number.MAX_SAFE_INTEGER;
+    const rows =
+      query.pageId === undefined
+        ? this.#sql('SELECT entry FROM changes WHERE sequence < ? ORDER BY sequence DESC LIMIT ?').all(
+            before,
+            query.limit,
+          )
+        : this.#sql('SELECT entry FROM changes WHERE page_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?').all(
+            query.pageId,
+            before,
+            query.limit,
+          );
+    return Promise.resolve((rows as { entry: string }[]).map((row) => JSON.parse(row.entry) as Change));
+  }
+
+  versions(pageId: string): Promise<readonly Version[]> {
+    const rows = this.#sql(
+      'SELECT number, versions.at AS atMs, hash, format, bytes FROM versions JOIN pages USING (pk) WHERE id = ? ORDER BY number',
+    ).all(pageId);
+    return Promise.resolve(rows as Version[]);
+  }
+
+  versionText(pageId: string, number: number): Promise<string | undefined> {
+    const row = this.#sql('SELECT content FROM versions JOIN pages USING (pk) WHERE id = ? AND number = ?').get(
+      pageId,
+      number,
+    ) as { content: Uint8Array } | undefined;
+    return Promise.resolve(row && zstdDecompressSync(row.content).toString('utf8'));
+  }
+
+  looks(pageId: string, limit: number): Promise<readonly LookEntry[]> {
+    const rows = this.#sql(
+      'SELECT looks.at AS atMs, kind, duration, bytes FROM looks JOIN pages USING (pk) WHERE id = ? ORDER BY looks.at DESC LIMIT ?',
+    ).all(pageId, limit) as { atMs: number; kind: number; duration: number; bytes: number }[];
+    return Promise.resolve(
+      rows.map((row) => ({
+        atMs: row.atMs,
+        kind: lookKinds[row.kind]!,
+        durationMs: row.duration,
+        bytesReceived: row.bytes,
+      })),
+    );
+  }
+
+  counts(): Promise<Counts> {
+    return Promise.resolve(
+      this.#sql(
+        'SELECT (SELECT count(*) FROM pages) AS pages, (SELECT coalesce(max(sequence), 0) FROM changes) AS changes, (SELECT coalesce(sum(looks), 0) FROM states) AS looks',
+      ).get() as Counts,
+    );
+  }
+
+  remember(key: string, value: Uint8Array): Promise<Kept<undefined>> {
+    return this.#write(() => {
+      this.#sql('INSERT OR REPLACE INTO memory VALUES (?, ?)').run(key, value);
+      return undefined;
+    });
+  }
+
+  recall(key: string): Promise<Uint8Array | undefined> {
+    const row = this.#sql('SELECT value FROM memory WHERE key = ?').get(key) as { value: Uint8Array } | undefined;
+    return Promise.resolve(row?.value);
+  }
+
+  close(): Promise<void> {
+    this.#db.close();
+    return Promise.resolve();
+  }
+}

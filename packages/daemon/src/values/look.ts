@@ -1,0 +1,69 @@
+import type { Change, Projection } from './change.ts';
+import type { Fault } from './fault.ts';
+import type { Page } from './page.ts';
+import type { Validators } from './probe.ts';
+
+/**
+ * The state of a page as the last looks left it:
+ * - `new`: never seen; the next readable answer is its first version.
+ * - `present`: our copy is of the last readable answer.
+ * - `gone`: the server says it is not there (404, 410); told once, looked at further, `returned` when it comes back.
+ * - `unreadable`: an answer came that is no copy of the page (nothing selected, a login, a bot wall); told once.
+ * Failures and refusals leave the state as it is: they say nothing about the page, only about the look.
+ */
+export type PageStatus = 'new' | 'present' | 'gone' | 'unreadable';
+
+/** What the store remembers of a page between looks, beside its settings. */
+export interface PageState {
+  readonly status: PageStatus;
+  readonly version: number;
+  readonly hash?: string;
+  readonly validators: Validators;
+  readonly lastLookMs?: number;
+  /** When we last knew that our copy was the page. */
+  readonly lastSeenMs?: number;
+  readonly lastChangeMs?: number;
+  /** What went wrong at the last look, if anything did; gone with the next good look. */
+  readonly fault?: Fault;
+  readonly failures: number;
+  readonly looks: number;
+  readonly changes: number;
+  readonly movedTo?: string;
+  readonly seenTitle?: string;
+  /** What the policy learned of the page. */
+  readonly model?: Uint8Array;
+  /** What detection remembers between looks (noise, what was last told). */
+  readonly detectState?: string;
+}
+
+export interface WatchedPage {
+  readonly page: Page;
+  readonly state: PageState;
+}
+
+/** Everything one look says about one page. It is kept whole or not at all. */
+export interface Look {
+  readonly pageId: string;
+  readonly probeId: string;
+  readonly atMs: number;
+  readonly endedAtMs: number;
+  readonly kind: LookKind;
+  readonly bytesReceived: number;
+  readonly state: PageState;
+  /** The new version, when there is one. */
+  readonly projection?: Projection;
+  /** The entry for the log of changes, without what only the store can give it. */
+  readonly change?: Omit<Change, 'sequence' | 'id'>;
+}
+
+export type LookKind = 'first' | 'changed' | 'unchanged' | 'gone' | 'unreadable' | 'refused' | 'failed';
+
+export const lookKinds: readonly LookKind[] = [
+  'first',
+  'changed',
+  'unchanged',
+  'gone',
+  'unreadable',
+  'refused',
+  'failed',
+];
