@@ -9,13 +9,26 @@ export interface Projection {
 
 /** What comparing one observation with what was known says of one page. */
 export type Detection =
-  /** The first copy. */
+  /** The first copy, or the first under new settings: kept as a version, told to nobody. */
   | { readonly kind: 'first'; readonly projection: Projection }
-  /** `count` is how many changes the look revealed, where items are told apart. */
-  | { readonly kind: 'changed'; readonly projection: Projection; readonly count: number; readonly summary: string }
-  | { readonly kind: 'unchanged' }
-  /** The answer is no copy of the page: selector matches nothing, login page, bot wall, JSON turned into HTML. */
-  | { readonly kind: 'unreadable'; readonly fault: Fault };
+  /**
+   * A new version. `count` is how many changes the look revealed, where items are told apart. With `quiet` the version is
+   * kept and learned from, but no entry goes into the log: what was asked for telling is not (yet) met.
+   */
+  | {
+      readonly kind: 'changed';
+      readonly projection: Projection;
+      readonly count: number;
+      readonly summary: string;
+      readonly quiet?: string;
+    }
+  /** No new version. With `late`, what was kept quietly before is to be told now: a second look has confirmed it. */
+  | { readonly kind: 'unchanged'; readonly late?: { readonly count: number; readonly summary: string } }
+  /**
+   * The answer is no copy of the page: selector matches nothing, login page, bot wall, JSON turned into HTML. Said on the
+   * page once; `again` when the last look already met the same.
+   */
+  | { readonly kind: 'unreadable'; readonly fault: Fault; readonly again: boolean };
 
 /** One entry of the log of changes: every change once, in order. */
 export interface Change {

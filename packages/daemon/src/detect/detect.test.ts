@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import type { Select } from '../values/page.ts';
+import { detect, type Detected } from './detect.ts';
+
+/** A page with its memory: each call is one look, an hour after the last unless told otherwise. */
+function watched(select: Select, options: Record<string, unknown> = {}) {
+  const versions: { text: string; told: boolean }[] = [];
+  let state: string | undefined;
+  let lookedAtMs = 0;
+  let now = 0;
+  return async (
+    body: string,
+    mediaType = 'text/html',
+    afterMs = 3_600_000,
+    url = 'https://example.com/',
+  ): Promise<Detected> => {
+    now += afterMs;
+    const seen = await detect({
+      select,
+      options,
+      body: new TextEncoder().encode(body),
+      mediaType,
+      url,
+      atMs: now,
+      previous:
+        state === undefined
+          ? undefined
+          : {
+              state,
+              lookedAtMs,
+              last: () => versions.at(-1)?.text,
+              told: () => versions.findLast((version) => version.told)?.text,
+            },
+    });
+    state = seen.state;
+    lookedAtMs = now;
+    const { detection } = seen;
+    if (detection.kind === 'first') versions.push({ text: detection.projection.text, told: true });
+    if (detection.kind === 'changed')
+      versions.push({ text: detection.projection.text, told: detection.quiet === undefined });
+    if (detection.kind === 'unchanged' && detection.late) versions.at(-1)!.told = true;
+    return seen;
+  };
+}
+
+const page = (inner: string) => `<!doctype html><html><head><title>Shop</title></head><body>${inner}</body></html>`;
+
+test.each<[Select, string, string, string]>([
+  [{ kind: 'css', expression: '.price' }, 'text/html', page('<p class=price>12 €</p><p>x</p>'), '12 €'],
+  [{ kind: 'xpath', expression: '//p[@class="price"]' }, 'text/html', page('<p class=price>12 €</p><p>x</p>'), '12 €'],
+  [{ kind: 'xpath', expression: 'count(//p)' }, 'text/html', page('<p>1<p>2'), '2'],
+  [{ kind: 'xpath', expression: '//a/@href' }, 'text/html', page('<a href="/x">x</a>'), '/x'],
+  [{ kind: 'text' }, 'text/html', page('<h1>A</h1><script>no</script><p>b <b>c</b></p>'), 'A\nb c'],
+  [{ kind: 'links' }, 'text/html', page('<a href="/x?utm_source=a">x</a>'), 'x <https://example.com/x>'],
+  [{ kind: 'regexp', expression: 'v(\\d+)' }, 'text/plain', 'v12 and v13', '12\n13'],
+  [{ kind: 'jsonpath', expression: '$.a[*].b' }, 'application/json', '{"a":[{"b":1},{"b":2}]}', '1\n2'],
+  [{ kind: 'jsonpath', expression: '$.a' }, 'application/json', '{"a":[{"id":1,"b":1}]}', '{"b":1,"id":1}'],
+  [{ kind: 'jq', expression: '.a | map(.b) | add' }, 'application/json', '{"a":[{"b":1},{"b":2}]}', '3'],
+  [
+    { kind: 'whole' },
+    'application/json',
+    '{"b":1,"a":{"d":2,"c":3}}',
+    '{\n  "a": {\n    "c": 3,\n    "d": 2\n  },\n  "b": 1\n}',
+  ],
+])('%j selects', async (select, mediaType, body, text) => {
+  const { detection } = await watched(select)(body, mediaType);
+  expect(detection).toMatchObject({ kind: 'first', projection: { text } });
+});
+
+test('the same body again is unchanged and writes nothing', async () => {
+  const look = watched({ kind: 'text' });
+  const first = await look(page('<p>one'));
+  const second = await look(page('<p>one'));
+  expect(second.detection).toEqual({ kind: 'unchanged' });
+  expect(second.state).toBe(first.state);
+});
+
+test('a change is told with what changed', async () => {
+  const look = watched({ kind: 'text' });
+  await look(page('<p>The fee is ten euros.'));
+  const { detection } = await look(page('<p>The fee is twelve euros.'));
+  expect(detection).toMatchObject({ kind: 'changed', count: 1, summary: 'ten → twelve' });
+});
+
+test('a filter that never ends is stopped and said', async () => {
+  const { detection } = await watched({ kind: 'jq', expression: '[range(1e12)] | length' })('{}', 'application/json');
+  expect(detection).toMatchObject({ kind: 'unreadable', fault: { code: 'selector-slow' } });
+});
+
+test('an expression that backtracks for ever is stopped and said', async () => {
+  const look = watched({ kind: 'regexp', expression: '(a+)+$' });
+  expect((await look(`${'a'.repeat(60)}b`, 'text/plain')).detection).toMatchObject({
+    kind: 'unreadable',
+    fault: { code: 'selector-slow' },
+  });
+});

@@ -1,0 +1,229 @@
+/**
+ * What one answer says about one page: the same, a new version, or no copy of the page at all.
+ *
+ * In this order: the body's fingerprint (most looks end here), the projection, the states that are no copy (login, wall,
+ * HTML where JSON was, nothing selected), comparison with the last version under the noise that is known, learning of new
+ * noise, and, against the last version that was told, the conditions for telling.
+ */
+import { hash } from 'node:crypto';
+import type { Detection, Projection } from '../values/change.ts';
+import type { Fault } from '../values/fault.ts';
+import type { Select } from '../values/page.ts';
+import { decode } from './decode.ts';
+import { difference, type Difference } from './difference.ts';
+import { looksLikeFeed } from './feed.ts';
+import { mediaKindOf } from './media.ts';
+import { emptyNoise } from './noise.ts';
+import { readOptions, type DetectOptions } from './options.ts';
+import { project, treeOf, type Source } from './project.ts';
+import { readState, stateOfTrouble, writeState, type DetectState } from './state.ts';
+import { summaryOf } from './summary.ts';
+import { visibleText } from './text.ts';
+import type { Tree } from './tree.ts';
+import { unmet } from './conditions.ts';
+import { hasPassword, isLogin, isWall, loginFault, notJsonFault, wallFault } from './walls.ts';
+
+export interface DetectInput {
+  readonly select: Select;
+  /** The page's options; those of other stages are left alone. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly body: Uint8Array;
+  readonly mediaType?: string | undefined;
+  readonly charset?: string | undefined;
+  /** Where the answer came from, after redirects. */
+  readonly url: string;
+  /** When the answer came. */
+  readonly atMs: number;
+  readonly previous?: Previous | undefined;
+}
+
+/** What is known of the page from earlier looks. Texts are asked for only when they are needed. */
+export interface Previous {
+  /** What `detect` returned as `state` at the last look. */
+  readonly state: string;
+  /** When the last look that brought an answer was. */
+  readonly lookedAtMs: number;
+  /** The text of the last version; undefined while there is none. */
+  readonly last: () => string | undefined | Promise<string | undefined>;
+  /** The text of the last version that was told, or the first one. */
+  readonly told: () => string | undefined | Promise<string | undefined>;
+}
+
+export interface Detected {
+  readonly detection: Detection;
+  /** To be kept with the page in the same transaction; the very same text when nothing is to be written. */
+  readonly state: string;
+  /** Another look is wanted that soon, to confirm a change or to tell noise from news. */
+  readonly again?: { readonly afterMs: number; readonly why: 'confirm' | 'noise' };
+  /** The whole page, where it was asked to be kept beside the projection. */
+  readonly raw?: string;
+}
+
+export async function detect(input: DetectInput): Promise<Detected> {
+  const settings = fingerprint(JSON.stringify([input.select, relevant(input.options)]));
+  const known = input.previous && readState(input.previous.state);
+  const state = known?.settings === settings ? known : undefined;
+  const read = readOptions(input.options);
+  if (read.kind === 'wrong') {
+    const sentence = `The option ${read.field} is ${JSON.stringify(read.value)}; allowed is ${read.allowed}.`;
+    return unreadable({ code: 'options-wrong', sentence }, settings, state, input);
+  }
+  const body = fingerprint(input.body);
+  if (state && state.body === body && state.format !== undefined) return sameBody(input, read.options, state);
+
+  const source = sourceOf(input, read.options, state);
+  if ('code' in source) return unreadable(source, settings, state, input);
+  const projected = await project(source);
+  const trouble = troubleOf(source, state, projected.kind === 'projected' ? projected.projection : undefined);
+  if (trouble) return unreadable(trouble, settings, state, input);
+  if (projected.kind === 'fault') return unreadable(projected.fault, settings, state, input);
+  const { projection } = projected;
+  const raw = read.options.keepRaw ? { raw: source.text } : {};
+  const next: DetectState = {
+    settings,
+    body,
+    format: projection.format,
+    media: source.media,
+    password: source.media === 'html' && hasPassword(source.text),
+    noise: state?.noise ?? emptyNoise,
+  };
+  const last = state && state.body !== '' ? await input.previous!.last() : undefined;
+  if (!state || last === undefined)
+    return { detection: { kind: 'first', projection }, state: writeState(next), ...raw };
+  const compared = await compare(input, read.options, state, next, projection, last);
+  return { ...compared, ...(compared.detection.kind === 'changed' ? raw : {}) };
+}
+
+function fingerprint(content: string | Uint8Array): string {
+  return hash('sha256', content, 'base64url').slice(0, 22);
+}
+
+const ownOptions = ['as', 'normalise', 'items'];
+
+/** What the text of a version depends on; conditions for telling may change without a new beginning. */
+function relevant(options: Readonly<Record<string, unknown>>): unknown[] {
+  return ownOptions.map((name) => options[name]);
+}
+
+function sourceOf(input: DetectInput, options: DetectOptions, state: DetectState | undefined): Source | Fault {
+  const text = decode(input.body, input.charset);
+  const media = mediaKindOf(input.mediaType, text, looksLikeFeed(input.mediaType, text));
+  let tree: Tree | undefined;
+  if (options.normalise.remove.length > 0 && media === 'html') {
+    const parsed = treeOf(text, options);
+    if ('fault' in parsed) return parsed.fault;
+    tree = parsed;
+  }
+  return {
+    select: input.select,
+    options,
+    media,
+    text,
+    body: input.body,
+    mediaType: input.mediaType,
+    url: input.url,
+    formatBefore: state?.format,
+    tree: () => (tree ??= treeOf(text, { ...options, normalise: { ...options.normalise, remove: [] } }) as Tree),
+  };
+}
+
+/** An answer that is no copy of the page, looked for before a missing selector is blamed. */
+function troubleOf(
+  source: Source,
+  state: DetectState | undefined,
+  projection: Projection | undefined,
+): Fault | undefined {
+  if (source.media !== 'html') return undefined;
+  const wasJson = state && (state.media === 'json' || state.format === 'json');
+  const suspicious = source.text.length < 200_000 || projection === undefined;
+  const visible = suspicious ? visibleText(source.tree()) : undefined;
+  if (visible !== undefined && isWall(source.text, visible)) return wallFault;
+  // Without an earlier copy to hold it against, a page that gives what is selected is taken at its word.
+  const had = state === undefined || state.body === '' ? projection !== undefined : state.password;
+  if (visible !== undefined && isLogin(source.text, visible, source.url, had)) return loginFault;
+  return wasJson ? notJsonFault : undefined;
+}
+
+function unreadable(fault: Fault, settings: string, state: DetectState | undefined, input: DetectInput): Detected {
+  const again = state?.fault === fault.code;
+  const next = state ? { ...state, fault: fault.code } : stateOfTrouble(settings, fault.code);
+  return {
+    detection: { kind: 'unreadable', fault, again },
+    state: again && input.previous ? input.previous.state : writeState(next),
+  };
+}
+
+/** Byte for byte what the last copy was: nothing to read, but a change may wait to be confirmed. */
+async function sameBody(input: DetectInput, options: DetectOptions, state: DetectState): Promise<Detected> {
+  const { fault, ...sound } = state;
+  const kept = fault === undefined ? input.previous!.state : writeState(sound);
+  if (state.pendingSinceMs === undefined) return { detection: { kind: 'unchanged' }, state: kept };
+  const last = await input.previous!.last();
+  return settle(input, options, sound, last ?? '', { kind: 'unchanged' });
+}
+
+async function compare(
+  input: DetectInput,
+  options: DetectOptions,
+  state: DetectState,
+  next: DetectState,
+  projection: Projection,
+  last: string,
+): Promise<Detected> {
+  const pending = state.pendingSinceMs === undefined ? {} : { pendingSinceMs: state.pendingSinceMs };
+  const carried: DetectState = { ...next, ...pending };
+  if (projection.text === last) return settle(input, options, carried, last, { kind: 'unchanged' });
+  const change = difference(last, projection.text, differenceOptions(options, projection.format));
+  const count = countOf(change);
+  return settle(input, options, carried, projection.text, {
+    kind: 'changed',
+    projection,
+    count,
+    summary: summaryOf(change),
+  });
+}
+
+function differenceOptions(options: DetectOptions, format: Projection['format']) {
+  const key = options.items === false ? undefined : options.items.key;
+  return { format, ...(key === undefined ? {} : { itemKey: key }) };
+}
+
+function countOf(change: Difference): number {
+  if (!change.items) return 1;
+  return Math.max(1, change.items.added.length + change.items.changed.length + change.items.removed.length);
+}
+
+type Seen = (Detection & { kind: 'changed' }) | { readonly kind: 'unchanged' };
+
+/** Decides about telling, against the last told version, and about waiting for confirmation. */
+async function settle(
+  input: DetectInput,
+  options: DetectOptions,
+  state: DetectState,
+  text: string,
+  seen: Seen,
+): Promise<Detected> {
+  const { pendingSinceMs, ...settled } = state;
+  const waits = seen.kind === 'changed' || pendingSinceMs !== undefined;
+  if (!waits) return { detection: seen, state: writeState(settled) };
+  const told = (await input.previous!.told()) ?? '';
+  const change = difference(told, text, differenceOptions(options, state.format));
+  const why = text === told ? 'it is again as it was last told' : unmet(options.tell, told, text, state.format, change);
+  if (why !== undefined) {
+    return { detection: seen.kind === 'changed' ? { ...seen, quiet: why } : seen, state: writeState(settled) };
+  }
+  const confirmMs = (options.tell.confirmAfterSeconds ?? 0) * 1000;
+  const sinceMs = pendingSinceMs ?? input.atMs;
+  if (confirmMs > 0 && input.atMs - sinceMs < confirmMs) {
+    const quiet = `told when a look after ${options.tell.confirmAfterSeconds} s still finds it`;
+    return {
+      detection: seen.kind === 'changed' ? { ...seen, quiet } : seen,
+      state: writeState({ ...settled, pendingSinceMs: sinceMs }),
+      again: { afterMs: confirmMs - (input.atMs - sinceMs), why: 'confirm' },
+    };
+  }
+  const summary = summaryOf(change);
+  const detection: Detection =
+    seen.kind === 'changed' ? { ...seen, summary } : { kind: 'unchanged', late: { count: countOf(change), summary } };
+  return { detection, state: writeState(settled) };
+}

@@ -1,0 +1,33 @@
+/** What this stage remembers of a page between looks, kept by the store as one opaque text. */
+import type { Projection } from '../values/change.ts';
+import { emptyNoise, type NoiseState } from './noise.ts';
+
+export interface DetectState {
+  /** Fingerprint of selector and options: under others, nothing compares. */
+  readonly settings: string;
+  /** Fingerprint of the last body that was read as a copy. */
+  readonly body: string;
+  readonly format: Projection['format'];
+  readonly media: string;
+  /** The page asks for a password of its own, so a password field says nothing. */
+  readonly password: boolean;
+  /** The trouble the last look met, said once. */
+  readonly fault?: string;
+  /** A change waits since then for the look that confirms it. */
+  readonly pendingSinceMs?: number;
+  readonly noise: NoiseState;
+}
+
+export function readState(text: string | undefined): DetectState | undefined {
+  if (text === undefined || text === '') return undefined;
+  return JSON.parse(text) as DetectState;
+}
+
+export function writeState(state: DetectState): string {
+  return JSON.stringify(state);
+}
+
+/** Before any copy could be read: only the trouble is known. */
+export function stateOfTrouble(settings: string, fault: string): DetectState {
+  return { settings, body: '', format: 'text', media: '', password: false, fault, noise: emptyNoise };
+}

@@ -1,0 +1,119 @@
+/** The text of a page as a reader sees it, one line for each block, and markup with one line for each tag. */
+import { isComment, isTag, isText, type AnyNode, type Element } from 'domhandler';
+import { walk } from './tree.ts';
+
+const blocks = new Set(
+  (
+    'address article aside blockquote body br button caption dd details dialog div dl dt fieldset figcaption figure ' +
+    'footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre search ' +
+    'section select summary table tbody textarea tfoot thead title tr ul'
+  ).split(' '),
+);
+const unseen = new Set('audio canvas embed head iframe math noembed object script style svg template video'.split(' '));
+const cells = new Set(['td', 'th']);
+
+/** Hidden by the markup itself; what style sheets hide is not known here. */
+function hidden(element: Element): boolean {
+  const { attribs } = element;
+  if ('hidden' in attribs && attribs['hidden'] !== 'until-found') return true;
+  if (attribs['aria-hidden'] === 'true' && element.children.length === 0) return true;
+  const style = attribs['style'];
+  return style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(style);
+}
+
+export function visibleText(root: AnyNode): string {
+  const lines: string[] = [];
+  let line = '';
+  const endLine = () => {
+    const text = line.replace(/[\s\u00a0]+/g, ' ').trim();
+    if (text !== '') lines.push(text);
+    line = '';
+  };
+  walk(
+    root,
+    (node) => {
+      if (isText(node)) line += node.data;
+      else if (isTag(node)) {
+        if (node !== root && (unseen.has(node.name) || hidden(node))) return false;
+        if (blocks.has(node.name)) endLine();
+        else if (cells.has(node.name)) line += ' ';
+        if (node.name === 'img' && node.attribs['alt']) line += ` ${node.attribs['alt']} `;
+      }
+      return true;
+    },
+    (node) => {
+      if (isTag(node) && blocks.has(node.name)) endLine();
+      else if (isTag(node) && cells.has(node.name)) line += ' ';
+    },
+  );
+  endLine();
+  return lines.join('\n');
+}
+
+/** Attributes that carry meaning for a reader; the rest is styling, scripting and tracking. */
+const meaningful = new Set(
+  (
+    'href src srcset alt title value content name datetime action placeholder label cite colspan rowspan start type ' +
+    'checked selected disabled lang dir download controls poster data'
+  ).split(' '),
+);
+
+export type Attributes = 'meaning' | 'all' | 'none';
+
+function openTag(element: Element, attributes: Attributes): string {
+  let text = `<${element.name}`;
+  if (attributes !== 'none') {
+    // By name, so that a template that writes them in another order is no change.
+    for (const name of Object.keys(element.attribs).sort()) {
+      if (attributes === 'meaning' && !meaningful.has(name)) continue;
+      text += ` ${name}="${element.attribs[name].replace(/&/g, '&amp;').replace(/"/g, '&quot;')}"`;
+    }
+  }
+  return `${text}>`;
+}
+
+const unclosed = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
+
+/** Markup in a form that compares well: a line for each block's tag and each text, attributes in order, no comments. */
+export function tidyMarkup(root: AnyNode, attributes: Attributes): string {
+  const lines: string[] = [];
+  let line = '';
+  const endLine = () => {
+    const text = line.replace(/[\s\u00a0]+/g, ' ').trim();
+    if (text !== '') lines.push(text);
+    line = '';
+  };
+  const dropped = (node: Element) =>
+    attributes !== 'all' && (node.name === 'script' || node.name === 'style' || node.name === 'template');
+  walk(
+    root,
+    (node) => {
+      if (isComment(node)) return false;
+      if (isText(node)) line += node.data.replace(/&/g, '&amp;').replace(/</g, '&lt;');
+      else if (isTag(node)) {
+        if (dropped(node)) return false;
+        const block =
+          blocks.has(node.name) || cells.has(node.name) || unclosed.has(node.name) || !inline.has(node.name);
+        if (block) endLine();
+        line += openTag(node, attributes);
+        if (block) endLine();
+      }
+      return true;
+    },
+    (node) => {
+      if (!isTag(node) || unclosed.has(node.name) || dropped(node)) return;
+      const block = blocks.has(node.name) || cells.has(node.name) || !inline.has(node.name);
+      if (block) endLine();
+      line += `</${node.name}>`;
+      if (block) endLine();
+    },
+  );
+  endLine();
+  return lines.join('\n');
+}
+
+const inline = new Set(
+  'a abbr b bdi bdo cite code data del dfn em i ins kbd label mark q ruby rp rt s samp small span strong sub sup time u var'.split(
+    ' ',
+  ),
+);

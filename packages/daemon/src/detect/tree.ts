@@ -1,0 +1,93 @@
+/**
+ * One tree for every way of selecting: parse5 builds it as the specification of HTML says, in the form that css-select
+ * reads; elements carry the few names more that XPath asks for.
+ */
+import { Element, isTag, isText, type AnyNode, type Document } from 'domhandler';
+import { parse, parseFragment, type DefaultTreeAdapterMap, type ParserOptions } from 'parse5';
+import { adapter, type Htmlparser2TreeAdapterMap } from 'parse5-htmlparser2-tree-adapter';
+
+const html = 'http://www.w3.org/1999/xhtml';
+
+/** An element that XPath can name: HTML elements are in no namespace there, so that `//p` means what people write. */
+export class NamedElement extends Element {
+  get localName(): string {
+    return this.name;
+  }
+  get namespaceURI(): string | null {
+    return this.namespace === undefined || this.namespace === html ? null : this.namespace;
+  }
+}
+
+const options: ParserOptions<Htmlparser2TreeAdapterMap> = {
+  // Pages are read as a browser without scripts shows them: what stands in <noscript> is text of the page.
+  scriptingEnabled: false,
+  treeAdapter: {
+    ...adapter,
+    createElement(tagName, namespaceURI, attributes) {
+      const values: Record<string, string> = Object.create(null) as Record<string, string>;
+      for (const attribute of attributes) values[attribute.name] = attribute.value;
+      const element = new NamedElement(tagName, values, []);
+      element.namespace = namespaceURI;
+      // parse5's adapter writes into these when a second <html> or <body> brings more attributes.
+      element['x-attribsNamespace'] = Object.create(null) as Record<string, string>;
+      element['x-attribsPrefix'] = Object.create(null) as Record<string, string>;
+      return element;
+    },
+  },
+};
+
+export type Tree = Document;
+export type ParserMap = DefaultTreeAdapterMap;
+
+export function parseHtml(source: string): Tree {
+  return parse(source, options);
+}
+
+export function parseHtmlPart(source: string): Tree {
+  return parseFragment(source, options);
+}
+
+/** Walks in document order without recursion, so that a page nested a hundred thousand deep costs no stack. */
+export function walk(root: AnyNode, enter: (node: AnyNode) => boolean | void, leave?: (node: AnyNode) => void): void {
+  let node: AnyNode = root;
+  for (;;) {
+    const into = enter(node) !== false;
+    const children = 'children' in node ? node.children : undefined;
+    if (into && children && children.length > 0) {
+      node = children[0];
+      continue;
+    }
+    leave?.(node);
+    while (node !== root && !node.next) {
+      node = node.parent!;
+      leave?.(node);
+    }
+    if (node === root) return;
+    node = node.next!;
+  }
+}
+
+/** The text inside a node, as it stands. */
+export function textInside(node: AnyNode): string {
+  let text = '';
+  walk(node, (inner) => {
+    if (isText(inner)) text += inner.data;
+  });
+  return text;
+}
+
+export function elementNamed(root: AnyNode, name: string): Element | undefined {
+  let found: Element | undefined;
+  walk(root, (node) => {
+    if (found) return false;
+    if (isTag(node) && node.name === name) found = node;
+    return !found;
+  });
+  return found;
+}
+
+export function titleOf(root: AnyNode): string | undefined {
+  const title = elementNamed(root, 'title');
+  const text = title && textInside(title).replace(/\s+/g, ' ').trim();
+  return text ? text.slice(0, 300) : undefined;
+}
