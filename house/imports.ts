@@ -40,7 +40,7 @@ export const rooms: readonly Room[] = [
   { folder: core, may: [core], packages: [] },
 
   // Stages of the daemon do not import each other: what passes between them are the values in `values/`.
-  { folder: `${daemon}/values`, may: [], packages: ['@revisit/core'] },
+  { folder: `${daemon}/values`, may: [], packages: ['@revisit/core', 'ipaddr.js', 'tldts'] },
   {
     folder: `${daemon}/observe`,
     may: [`${daemon}/values`],

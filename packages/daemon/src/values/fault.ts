@@ -6,3 +6,7 @@ export interface Fault {
   readonly code: string;
   readonly sentence: string;
 }
+
+export function fault(code: string, sentence: string): Fault {
+  return { code, sentence };
+}

@@ -13,6 +13,8 @@ export interface Observation {
   readonly movedTo?: string;
   /** Bytes over the wire, both ways, as far as known. */
   readonly bytesReceived: number;
+  /** From asking to the first byte of the last answer: what the site's speed looks like from here. */
+  readonly latencyMs?: number;
 }
 
 export type Outcome =

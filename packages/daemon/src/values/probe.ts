@@ -15,4 +15,6 @@ export interface Probe {
 export interface Validators {
   readonly etag?: string;
   readonly lastModified?: string;
+  /** Who said so, when the answer came from another URL than the probe's; they are sent to nobody else. */
+  readonly url?: string;
 }

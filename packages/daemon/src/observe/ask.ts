@@ -1,0 +1,50 @@
+/** What passes between the wrappers round one request: an Ask goes in, an Answer comes out. */
+import type { Fault } from '../values/fault.ts';
+import type { Validators } from '../values/probe.ts';
+
+export interface Ask {
+  readonly url: URL;
+  /** Beyond what every request carries, names in lower case. May hold credentials: never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent only to the URL that issued them. */
+  readonly validators?: Validators;
+  /** A page, a part of a rendered page, or the site's robots.txt. */
+  readonly purpose: 'page' | 'part' | 'robots';
+  /** What robots.txt asks for beyond the operator's spacing. */
+  readonly crawlDelayMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+export type Answer =
+  | {
+      readonly kind: 'answered';
+      readonly url: URL;
+      readonly status: number;
+      readonly headers: Headers;
+      /** Decompressed. */
+      readonly body: Uint8Array;
+      readonly bytesReceived: number;
+      readonly askedAtMs: number;
+      /** When the first byte came. */
+      readonly answeredAtMs: number;
+      /** Where the page has moved for good, when every redirect on the way was permanent. */
+      readonly movedTo?: string;
+    }
+  /** Not sent, or turned away for now. */
+  | { readonly kind: 'refused'; readonly fault: Fault; readonly untilMs?: number; readonly bytesReceived: number }
+  | { readonly kind: 'failed'; readonly fault: Fault; readonly bytesReceived: number };
+
+export type Look = (ask: Ask) => Promise<Answer>;
+
+export interface Clock {
+  nowMs(): number;
+  /** Resolves after that time, or when the signal aborts; never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export function headerOf(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,119 @@
+/**
+ * Content codings undone, bounded in size and ratio. Bodies come whole, within their own limit, so a bomb is stopped by the
+ * decoder's output limit before it takes memory. Small ones are decoded in place, since a trip to another thread costs more.
+ */
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import type { Fault } from '../values/fault.ts';
+import { fault } from '../values/fault.ts';
+import type { Limits } from './limits.ts';
+
+export const acceptEncoding = 'gzip, deflate, br, zstd';
+
+export type Decompressed =
+  | { readonly kind: 'body'; readonly body: Uint8Array }
+  | { readonly kind: 'fault'; readonly fault: Fault };
+
+/** Below this, decoding takes less time than handing it to another thread. */
+const inPlaceBytesMax = 32 * 2 ** 10;
+/** Any page may be this large whatever its ratio. */
+const ratioFreeBytes = 2 ** 20;
+
+interface Coding {
+  readonly now: (body: Uint8Array, options: zlib.ZlibOptions) => Buffer;
+  readonly later: (body: Uint8Array, options: zlib.ZlibOptions) => Promise<Buffer>;
+  readonly options?: object;
+}
+
+const gzip: Coding = { now: zlib.gunzipSync, later: promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip) };
+const codings: Readonly<Record<string, Coding>> = {
+  gzip,
+  'x-gzip': gzip,
+  br: {
+    now: zlib.brotliDecompressSync as Coding['now'],
+    later: promisify(zlib.brotliDecompress) as unknown as Coding['later'],
+  },
+  zstd: {
+    now: zlib.zstdDecompressSync as unknown as Coding['now'],
+    later: promisify(zlib.zstdDecompress) as unknown as Coding['later'],
+    // RFC 9659: a window above 8 MB is not for the web, and would be memory spent on the server's word.
+    options: { params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } },
+  },
+};
+const zlibFormat: Coding = {
+  now: zlib.inflateSync,
+  later: promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate),
+};
+const rawFormat: Coding = {
+  now: zlib.inflateRawSync,
+  later: promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflateRaw),
+};
+
+export async function decompress(
+  body: Uint8Array,
+  contentEncoding: string | undefined,
+  limits: Limits,
+): Promise<Decompressed> {
+  if (contentEncoding === undefined || body.length === 0) return { kind: 'body', body };
+  const names = contentEncoding
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length > limits.encodingsMax) {
+    return {
+      kind: 'fault',
+      fault: fault(
+        'encoding-refused',
+        `the answer is packed ${names.length} times; allowed are ${limits.encodingsMax}`,
+      ),
+    };
+  }
+  const outputMax = Math.min(limits.bodyBytesMax, Math.max(ratioFreeBytes, body.length * limits.ratioMax));
+  let current = body;
+  for (const name of names.reverse()) {
+    const unpacked = await undo(name, current, outputMax);
+    if (unpacked.kind === 'fault') return unpacked;
+    current = unpacked.body;
+  }
+  return { kind: 'body', body: current };
+}
+
+async function undo(name: string, body: Uint8Array, outputMax: number): Promise<Decompressed> {
+  // "deflate" means the zlib format, and some servers send it without its two bytes of header.
+  const coding = name === 'deflate' ? (looksLikeZlib(body) ? zlibFormat : rawFormat) : codings[name];
+  if (!coding) {
+    return {
+      kind: 'fault',
+      fault: fault(
+        'encoding-refused',
+        `the answer has the encoding ${JSON.stringify(name)}; understood are ${acceptEncoding}`,
+      ),
+    };
+  }
+  const options = { ...coding.options, maxOutputLength: outputMax };
+  try {
+    const small = body.length <= inPlaceBytesMax;
+    return { kind: 'body', body: small ? coding.now(body, options) : await coding.later(body, options) };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ERR_BUFFER_TOO_LARGE') {
+      return {
+        kind: 'fault',
+        fault: fault('body-too-large', `${body.length} bytes of ${name} unpack to more than ${outputMax} bytes`),
+      };
+    }
+    // Some servers name an encoding and send plain bytes; gzip is known by its first bytes.
+    if (coding === gzip && !(body[0] === 0x1f && body[1] === 0x8b)) return { kind: 'body', body };
+    const cut = code === 'Z_BUF_ERROR' || code === 'ERR_BROTLI_DECODER_ERROR_UNEXPECTED_END';
+    return {
+      kind: 'fault',
+      fault: cut
+        ? fault('body-truncated', `the answer ends in the middle of its ${name}`)
+        : fault('encoding-broken', `the answer is not valid ${name} (${code ?? 'unknown error'})`),
+    };
+  }
+}
+
+const looksLikeZlib = (body: Uint8Array) =>
+  body.length >= 2 && (body[0]! & 0x0f) === 8 && ((body[0]! << 8) | body[1]!) % 31 === 0;

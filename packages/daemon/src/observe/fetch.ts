@@ -1,0 +1,177 @@
+/**
+ * One request, one answer, within limits: the innermost part. Knows connections, bytes and time; nothing of politeness,
+ * redirects or pages. Uses the client's dispatch interface, since streams cost more than the rest of an unchanged probe.
+ */
+import type { Dispatcher } from 'undici';
+import type { Answer, Ask, Clock, Headers, Look } from './ask.ts';
+import { headerOf } from './ask.ts';
+import { acceptEncoding, decompress } from './decompress.ts';
+import { explain, LimitReached } from './explain.ts';
+import type { Limits } from './limits.ts';
+
+export interface FetchOptions {
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly userAgent: string;
+}
+
+const acceptPages = 'text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8';
+
+export function createFetch(options: FetchOptions): Look {
+  const fixed = { 'user-agent': options.userAgent, accept: acceptPages, 'accept-encoding': acceptEncoding };
+  return async (ask) => {
+    if (ask.signal?.aborted) return stopped;
+    const raw = await exchange(options, ask, { ...fixed, ...ask.headers });
+    if (raw.kind === 'failed') return raw;
+    const body =
+      raw.body.length === 0
+        ? ({ kind: 'body', body: raw.body } as const)
+        : await decompress(raw.body, headerOf(raw.headers, 'content-encoding'), options.limits);
+    if (body.kind === 'fault') return { kind: 'failed', fault: body.fault, bytesReceived: raw.bytesReceived };
+    return { ...raw, body: body.body };
+  };
+}
+
+const stopped: Answer = {
+  kind: 'failed',
+  fault: { code: 'stopped', sentence: 'the look was ended before it was done' },
+  bytesReceived: 0,
+};
+
+type Raw = Extract<Answer, { kind: 'answered' | 'failed' }>;
+
+function exchange(options: FetchOptions, ask: Ask, headers: Record<string, string>): Promise<Raw> {
+  return new Promise((resolve) => {
+    const handler = new Exchange(options, ask, resolve);
+    try {
+      options.dispatcher.dispatch(
+        { origin: ask.url.origin, path: ask.url.pathname + ask.url.search, method: 'GET', headers },
+        handler,
+      );
+    } catch (error) {
+      handler.onResponseError(undefined, error as Error);
+    }
+  });
+}
+
+/** Waiting for the first byte; reading; done. Done is final, whatever the connection says later. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #options: FetchOptions;
+  readonly #ask: Ask;
+  readonly #resolve: (answer: Raw) => void;
+  readonly #stop: () => void;
+  // The wire's own time, which stays real when the daemon's clock runs fast.
+  readonly #begunMs = performance.now();
+  #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #done = false;
+  #status = 0;
+  #headers: Headers = {};
+  #askedAtMs = 0;
+  #answeredAtMs = 0;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(options: FetchOptions, ask: Ask, resolve: (answer: Raw) => void) {
+    this.#options = options;
+    this.#ask = ask;
+    this.#resolve = resolve;
+    const { firstByteMs } = options.limits;
+    this.#timer = setTimeout(() => {
+      this.#end(
+        new LimitReached('first-byte-timeout', `${ask.url.host}: the answer did not begin within ${firstByteMs} ms`),
+      );
+    }, firstByteMs);
+    this.#stop = () => this.#end(new LimitReached('stopped', 'the look was ended before it was done'));
+    ask.signal?.addEventListener('abort', this.#stop, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.#askedAtMs = this.#options.clock.nowMs();
+    if (this.#done) controller.abort(new Error('ended before it was sent'));
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: Headers): void {
+    if (status < 200 || this.#done) return;
+    this.#status = status;
+    this.#headers = headers;
+    this.#answeredAtMs = this.#options.clock.nowMs();
+    const { totalMs, wireBytesMax } = this.#options.limits;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => {
+        this.#end(
+          new LimitReached('total-timeout', `${this.#ask.url.host}: the answer was not complete within ${totalMs} ms`),
+        );
+      },
+      Math.max(totalMs - (performance.now() - this.#begunMs), 1),
+    );
+    const announced = Number(headerOf(headers, 'content-length'));
+    if (announced > wireBytesMax && this.#ask.purpose !== 'robots') this.#end(this.#tooLarge(`${announced} bytes`));
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    if (this.#done) return;
+    this.#bytes += chunk.length;
+    this.#chunks.push(chunk);
+    const { wireBytesMax, robotsBytesMax } = this.#options.limits;
+    if (this.#ask.purpose === 'robots') {
+      // RFC 9309 lets us ignore the rest of a robots.txt, and not the part before it.
+      if (this.#bytes > robotsBytesMax) this.#finish();
+    } else if (this.#bytes > wireBytesMax) {
+      this.#end(this.#tooLarge(`more than ${wireBytesMax} bytes`));
+    }
+  }
+
+  onResponseEnd(): void {
+    if (!this.#done) this.#finish();
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#end(error);
+  }
+
+  #tooLarge(size: string): LimitReached {
+    const { wireBytesMax } = this.#options.limits;
+    return new LimitReached(
+      'body-too-large',
+      `${this.#ask.url.host}: the answer has ${size}; allowed are ${wireBytesMax}`,
+    );
+  }
+
+  #finish(): void {
+    const complete = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    this.#settle({
+      kind: 'answered',
+      url: this.#ask.url,
+      status: this.#status,
+      headers: this.#headers,
+      body: complete,
+      bytesReceived: this.#bytes,
+      askedAtMs: this.#askedAtMs,
+      answeredAtMs: this.#answeredAtMs,
+    });
+    if (this.#bytes > this.#options.limits.robotsBytesMax && this.#ask.purpose === 'robots') this.#abort();
+  }
+
+  #end(error: Error): void {
+    if (this.#done) return;
+    this.#settle({ kind: 'failed', fault: explain(error, this.#ask.url), bytesReceived: this.#bytes });
+    this.#abort();
+  }
+
+  #settle(answer: Raw): void {
+    this.#done = true;
+    clearTimeout(this.#timer);
+    this.#ask.signal?.removeEventListener('abort', this.#stop);
+    this.#chunks = [];
+    this.#resolve(answer);
+  }
+
+  #abort(): void {
+    const controller = this.#controller;
+    if (controller && !controller.aborted) controller.abort(new Error('ended by a limit'));
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Whose turn it is at one site. Pure bookkeeping over times that are passed in; `site-gate.ts` waits and asks.
+ *
+ * States of a site:
+ *   open      a request may start when fewer than `connections` are under way, `spacingMs` has passed since the last one and
+ *             the period's cap is not reached
+ *   closed    until `closedUntilMs`: the server said when (Retry-After), or it failed and we wait longer each time
+ *   on trial  the wait is over and nothing has succeeded since: one request at a time; success opens, failure closes
+ * Quiet hours close a site too, by the operator's rule, and count as neither success nor failure.
+ *
+ * Spacing counts from the moment the last answer began, not from when it was asked for: what the server sees is then never
+ * closer than the rule, however long its connection took to make.
+ */
+
+export interface SiteRules {
+  readonly spacingMs: number;
+  /** Requests under way at once. */
+  readonly connections: number;
+  /** At most `count` requests in any stretch of `periodMs`. */
+  readonly cap?: { readonly count: number; readonly periodMs: number };
+  /** When the site is closed by the clock: until when, or undefined while it is open. */
+  readonly quietUntilMs?: (nowMs: number) => number | undefined;
+}
+
+/** First wait after a failure; doubles. */
+const backoffMsMin = 10_000;
+/** A site that is down for long is still seen within hours of its return. */
+const backoffMsMax = 6 * 3_600_000;
+/** One lost connection is no reason to doubt a site; the second in a row is. */
+const failuresTolerated = 1;
+
+export class Gate {
+  nextStartMs = 0;
+  closedUntilMs = 0;
+  underWay = 0;
+  /** Entered and not begun: nobody else starts before. */
+  entering = false;
+  failures = 0;
+  /** The last time promised to a page that was turned away. */
+  promisedMs = 0;
+  /** Start times for the cap, oldest first, at most `cap.count`. */
+  starts: number[] = [];
+
+  /** The earliest start as far as is known now. */
+  earliestMs(nowMs: number, rules: SiteRules): number {
+    let atMs = Math.max(nowMs, this.nextStartMs, this.closedUntilMs);
+    const { cap } = rules;
+    if (cap && this.starts.length >= cap.count) {
+      atMs = Math.max(atMs, this.starts[this.starts.length - cap.count]! + cap.periodMs);
+    }
+    return rules.quietUntilMs?.(atMs) ?? atMs;
+  }
+
+  isFull(rules: SiteRules): boolean {
+    return this.entering || this.underWay >= (this.failures > failuresTolerated ? 1 : rules.connections);
+  }
+
+  enter(): void {
+    this.underWay++;
+    this.entering = true;
+  }
+
+  begin(nowMs: number, spacingMs: number, rules: SiteRules): void {
+    this.entering = false;
+    this.nextStartMs = Math.max(this.nextStartMs, nowMs + spacingMs);
+    const { cap } = rules;
+    if (!cap) return;
+    this.starts.push(nowMs);
+    if (this.starts.length > cap.count) this.starts.splice(0, this.starts.length - cap.count);
+  }
+
+  /** `seenMs` is when the server had surely seen the request: its first byte, or the end of the attempt. */
+  leave(seenMs: number, spacingMs: number): void {
+    this.underWay--;
+    this.entering = false;
+    this.nextStartMs = Math.max(this.nextStartMs, seenMs + spacingMs);
+  }
+
+  succeeded(): void {
+    this.failures = 0;
+  }
+
+  /** `random` in [0, 1) spreads the sites that failed together. */
+  failed(nowMs: number, random: number): void {
+    this.failures++;
+    if (this.failures <= failuresTolerated) return;
+    const doubled = backoffMsMin * 2 ** Math.min(30, this.failures - failuresTolerated - 1);
+    this.close(nowMs + Math.min(backoffMsMax, doubled) * (0.5 + random));
+  }
+
+  /** The server itself asked to be left alone. */
+  turnedAway(nowMs: number, retryAfterMs: number | undefined, random: number): void {
+    this.failures = Math.max(this.failures, failuresTolerated);
+    if (retryAfterMs === undefined) {
+      this.failed(nowMs, random);
+    } else {
+      this.failures++;
+      // A little later than asked, never earlier: others who were told the same come back on the dot.
+      this.close(nowMs + retryAfterMs * (1 + 0.05 * random) + 1000 * random);
+    }
+  }
+
+  close(untilMs: number): void {
+    this.closedUntilMs = Math.max(this.closedUntilMs, untilMs);
+  }
+
+  /**
+   * A time to come back for a page that is turned away: each page gets its own, spaced and shaken, so that the pages of a
+   * site do not all return in the moment it opens.
+   */
+  promise(openMs: number, spacingMs: number, spreadMsMax: number, random: number): number {
+    const stepMs = Math.max(spacingMs, 100) * (1 + random);
+    const lastMs = this.promisedMs > openMs + spreadMsMax ? openMs : Math.max(openMs, this.promisedMs);
+    this.promisedMs = lastMs + stepMs;
+    return Math.ceil(this.promisedMs);
+  }
+
+  /** Nothing is remembered that a new gate would not know. */
+  isIdle(nowMs: number, rules: SiteRules): boolean {
+    const capped = rules.cap && this.starts.length > 0 && this.starts.at(-1)! + rules.cap.periodMs > nowMs;
+    return (
+      this.underWay === 0 && this.failures === 0 && !capped && Math.max(this.nextStartMs, this.closedUntilMs) <= nowMs
+    );
+  }
+}

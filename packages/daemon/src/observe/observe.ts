@@ -1,0 +1,215 @@
+/**
+ * The robots: a Probe goes in, an Observation comes out, whatever the server does.
+ *
+ * One look is wrapped from the inside out: the request itself, the validators, the site's turn, robots.txt, and redirects
+ * round it all, so that every hop is asked for, waited for and judged like a first request.
+ */
+import { isIP } from 'node:net';
+import { Agent, ProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
+import type { Observation, Outcome } from '../values/observation.ts';
+import type { Probe } from '../values/probe.ts';
+import type { Network } from '../values/network.ts';
+import { judgeAddress, parseNetwork } from '../values/network.ts';
+import type { Answer, Clock, Look } from './ask.ts';
+import { withConditional } from './conditional.ts';
+import { guardedConnector, withAddressGuard } from './connect.ts';
+import { createFetch } from './fetch.ts';
+import type { SiteRules } from './gate.ts';
+import type { Limits } from './limits.ts';
+import { defaultLimits } from './limits.ts';
+import { outcomeOf } from './outcome.ts';
+import { withRedirects } from './redirects.ts';
+import type { Resolve } from './resolve.ts';
+import { rememberingResolve, systemResolve } from './resolve.ts';
+import { RobotsMemory, withRobots } from './robots.ts';
+import type { SiteGateOptions, SiteStanding } from './site-gate.ts';
+import { SiteGates, withSiteGate } from './site-gate.ts';
+import type { SocksProxy } from './socks.ts';
+
+export interface ObserverOptions {
+  readonly clock: Clock;
+  /** In [0, 1); spreads what would otherwise come back at the same moment. */
+  readonly random: () => number;
+  /** Names the project and how to reach the operator; its first word is the name robots.txt is asked for. */
+  readonly userAgent: string;
+  /** Address ranges (CIDR) visited although they are not public. */
+  readonly allowNetworks: readonly string[];
+  readonly limits?: Partial<Limits>;
+  /** Least time between two requests to a site. */
+  readonly spacingMs: number;
+  /** Requests under way at one site; one unless the site's owner agrees to more. */
+  readonly connectionsPerSite?: number;
+  /** What the operator set for a single site: spacing, connections, cap, quiet hours, headers. */
+  readonly siteRules?: (site: string) => (Partial<SiteRules> & SiteHeaders) | undefined;
+  /** Least time between two requests to one public address that several sites share; private addresses count as one site. */
+  readonly addressSpacingMs?: number;
+  /** Longest wait for a site's turn before a probe is handed back with a time to come again. */
+  readonly patienceMs?: number;
+  /** http://, https://, socks5:// or socks5h://, with user name and password where the proxy wants them. */
+  readonly proxy?: string;
+  readonly authorities?: readonly string[];
+  readonly resolve?: Resolve;
+  /** What was known of sites before a restart. */
+  readonly standings?: Iterable<SiteStanding>;
+  /** Another web: the simulated one. */
+  readonly fetchPage?: Look;
+}
+
+export interface SiteHeaders {
+  /** Sent to the site's own pages, never across origins. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Observer {
+  observe(probe: Probe, signal?: AbortSignal): Promise<Observation>;
+  /** What politeness knows of a site: for the plan, and to be kept over a restart. */
+  standing(site: string): SiteStanding | undefined;
+  /** Crawl-delay and sitemaps that an origin's robots.txt names, as far as it was read. */
+  robotsOf(origin: string): { readonly crawlDelayMs: number | undefined; readonly sitemaps: readonly string[] };
+  close(): Promise<void>;
+}
+
+export function createObserver(options: ObserverOptions): Observer {
+  const { clock } = options;
+  const limits: Limits = { ...defaultLimits, ...options.limits };
+  const allowNetworks = options.allowNetworks.map(network);
+  const resolve = rememberingResolve(options.resolve ?? systemResolve, () => clock.nowMs());
+  const dispatcher = options.fetchPage ? undefined : createDispatcher(options, limits, allowNetworks, resolve);
+  const direct =
+    options.fetchPage ?? createFetch({ dispatcher: dispatcher!, clock, limits, userAgent: options.userAgent });
+
+  const fetchPage = options.proxy === undefined ? direct : withAddressGuard(allowNetworks, resolve, direct);
+
+  const gateOptions = siteGateOptions(options, resolve);
+  const gates = new SiteGates(gateOptions);
+  for (const standing of options.standings ?? []) gates.restore(standing);
+  const memory = new RobotsMemory();
+  const robotsOptions = {
+    clock,
+    random: options.random,
+    productToken: /^[A-Za-z_-]+/.exec(options.userAgent)?.[0] ?? 'Revisit',
+    redirectsMax: limits.robotsRedirectsMax,
+  };
+
+  const look = withRedirects(
+    limits.redirectsMax,
+    withRobots(memory, robotsOptions, withSiteGate(gates, gateOptions, withConditional(fetchPage))),
+  );
+
+  return {
+    observe: async (probe, signal) => {
+      const startedAtMs = clock.nowMs();
+      const url = URL.parse(probe.url);
+      if (!url) throw new Error(`probe ${probe.id} has no valid URL`);
+      const headers = { ...lower(options.siteRules?.(probe.site)?.headers), ...lower(probe.headers) };
+      const answer = await look({ url, headers, validators: probe.validators, purpose: 'page', signal });
+      return observation(probe, answer, startedAtMs, clock.nowMs());
+    },
+    standing: (site) => gates.standing(site),
+    robotsOf: (origin) => ({ crawlDelayMs: memory.crawlDelayMsOf(origin), sitemaps: memory.sitemapsOf(origin) }),
+    close: async () => {
+      await dispatcher?.destroy();
+    },
+  };
+}
+
+function observation(probe: Probe, answer: Answer, startedAtMs: number, endedAtMs: number): Observation {
+  const outcome: Outcome = outcomeOf(answer, probe);
+  const common = { probe, startedAtMs, endedAtMs, outcome, bytesReceived: answer.bytesReceived };
+  if (answer.kind !== 'answered') return common;
+  const finalUrl = answer.url.href;
+  return {
+    ...common,
+    latencyMs: answer.answeredAtMs - answer.askedAtMs,
+    ...(finalUrl === probe.url ? {} : { finalUrl }),
+    ...(answer.movedTo === undefined ? {} : { movedTo: answer.movedTo }),
+  };
+}
+
+function network(text: string): Network {
+  const parsed = parseNetwork(text);
+  // The configuration has checked it; whoever comes here with another has a bug.
+  if (parsed.kind === 'refused') throw new Error(parsed.fault.sentence);
+  return parsed.network;
+}
+
+function lower(headers: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  if (!headers) return {};
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** A connection that is idle longer costs the server more than a new one. */
+const keepAliveMs = 10_000;
+
+function createDispatcher(
+  options: ObserverOptions,
+  limits: Limits,
+  allowNetworks: readonly Network[],
+  resolve: Resolve,
+): Dispatcher {
+  const proxy = options.proxy === undefined ? undefined : new URL(options.proxy);
+  const common = {
+    allowH2: true,
+    connections: options.connectionsPerSite ?? 1,
+    pipelining: 1,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
+    maxHeaderSize: limits.headerBytesMax,
+    // The exchange keeps time itself, from asking to the last byte.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  if (proxy && (proxy.protocol === 'http:' || proxy.protocol === 'https:')) {
+    return new ProxyAgent({
+      ...common,
+      uri: proxy.href,
+      ...(options.authorities ? { requestTls: { ca: [...options.authorities] } } : {}),
+    });
+  }
+  const connect = guardedConnector({
+    allowNetworks,
+    resolve,
+    connectMs: limits.connectMs,
+    authorities: options.authorities,
+    socks: proxy && socksOf(proxy),
+  });
+  return new Agent({ ...common, connect });
+}
+
+function socksOf(proxy: URL): SocksProxy {
+  return {
+    host: proxy.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(proxy.port) || 1080,
+    namesAtProxy: proxy.protocol === 'socks5h:',
+    ...(proxy.username === '' ? {} : { user: decodeURIComponent(proxy.username) }),
+    ...(proxy.password === '' ? {} : { password: decodeURIComponent(proxy.password) }),
+  };
+}
+
+function siteGateOptions(options: ObserverOptions, resolve: Resolve): SiteGateOptions {
+  const { spacingMs, connectionsPerSite = 1 } = options;
+  const usual: SiteRules = { spacingMs, connections: connectionsPerSite };
+  // Many sites of a content network share one public address: four requests a second to it all are unnoticeable.
+  const publicAddress: SiteRules = { spacingMs: options.addressSpacingMs ?? Math.min(spacingMs, 250), connections: 8 };
+  const rulesOf = (site: string): SiteRules => {
+    const own = options.siteRules?.(site);
+    return own ? { ...usual, ...own } : usual;
+  };
+  const addressOf = async (hostname: string) => {
+    // A simulated web has no addresses, a proxy connects for us, and a literal address is its own site.
+    if (options.fetchPage || options.proxy !== undefined || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0)
+      return undefined;
+    const first = (await resolve(hostname).catch(() => []))[0];
+    if (!first) return undefined;
+    const isPublic = judgeAddress(first.address, []).kind === 'allowed';
+    return { address: first.address, rules: isPublic ? publicAddress : rulesOf(first.address) };
+  };
+  return {
+    clock: options.clock,
+    random: options.random,
+    rulesOf,
+    addressOf,
+    patienceMs: options.patienceMs ?? Math.max(30_000, 2 * spacingMs),
+  };
+}

@@ -1,0 +1,66 @@
+/** What an answer means for the page. */
+import { STATUS_CODES } from 'node:http';
+import { fault } from '../values/fault.ts';
+import type { Outcome } from '../values/observation.ts';
+import type { Probe } from '../values/probe.ts';
+import type { Answer, Headers } from './ask.ts';
+import { headerOf } from './ask.ts';
+import { validatorsOf } from './conditional.ts';
+
+export function outcomeOf(answer: Answer, probe: Probe): Outcome {
+  if (answer.kind === 'refused') {
+    const { fault: why, untilMs } = answer;
+    return untilMs === undefined ? { kind: 'refused', fault: why } : { kind: 'refused', fault: why, untilMs };
+  }
+  if (answer.kind === 'failed') {
+    return { kind: answer.fault.code === 'address-refused' ? 'refused' : 'failed', fault: answer.fault };
+  }
+  const { status } = answer;
+  if (status === 304 && hasValidators(probe)) return { kind: 'not-modified' };
+  if (status === 404 || status === 410) return { kind: 'gone', status };
+  if (status < 200 || status >= 300 || status === 206)
+    return { kind: 'failed', fault: statusFault(status, answer.url) };
+  const type = headerOf(answer.headers, 'content-type');
+  const maxAgeSeconds = lifetimeSeconds(answer.headers);
+  const issuer = answer.url.href === probe.url ? undefined : answer.url.href;
+  return {
+    kind: 'fetched',
+    status,
+    body: answer.body,
+    mediaType: mediaTypeOf(type),
+    charset: charsetOf(type),
+    validators: validatorsOf(answer.headers, issuer),
+    ...(maxAgeSeconds === undefined ? {} : { maxAgeSeconds }),
+  };
+}
+
+const hasValidators = ({ validators }: Probe) => validators.etag !== undefined || validators.lastModified !== undefined;
+
+function statusFault(status: number, url: URL) {
+  const words = `${url.host} answers ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
+  if (status === 401 || status === 403 || status === 407 || status === 451) return fault('forbidden', words);
+  if (status >= 500) return fault('server-error', words);
+  return fault('status-unexpected', words);
+}
+
+export function mediaTypeOf(contentType: string | undefined): string | undefined {
+  return /^\s*([\w!#$&^.+-]+\/[\w!#$&^.+-]+)/.exec(contentType ?? '')?.[1]?.toLowerCase();
+}
+
+export function charsetOf(contentType: string | undefined): string | undefined {
+  return /;\s*charset\s*=\s*"?([^\s";,]+)/i.exec(contentType ?? '')?.[1]?.toLowerCase();
+}
+
+/** RFC 9111: how long the answer may be used without asking, as its server states. */
+function lifetimeSeconds(headers: Headers): number | undefined {
+  const control = headerOf(headers, 'cache-control');
+  if (control !== undefined) {
+    if (/(?:^|[,\s])no-(?:store|cache)(?:$|[,\s=])/i.test(control)) return 0;
+    const seconds = /(?:^|[,\s])max-age="?(\d+)/i.exec(control)?.[1];
+    if (seconds !== undefined) return Number(seconds);
+  }
+  const expires = headerOf(headers, 'expires');
+  if (expires === undefined) return undefined;
+  const lifetimeMs = Date.parse(expires) - Date.parse(headerOf(headers, 'date') ?? '');
+  return Number.isNaN(lifetimeMs) ? 0 : Math.max(0, lifetimeMs / 1000);
+}

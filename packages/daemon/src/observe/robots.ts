@@ -1,0 +1,152 @@
+/**
+ * robots.txt at the wire (RFC 9309). Fetched once for each origin, through the site's own gate, kept at most a day.
+ *
+ *   2xx              its rules hold
+ *   4xx but 429      there are none: everything is allowed
+ *   5xx, no answer   nothing is allowed until it can be read; a copy that was read before holds on
+ *   after 30 days of that without a copy, it counts as not being there
+ */
+import { fault } from '../values/fault.ts';
+import type { Answer, Ask, Clock, Headers, Look } from './ask.ts';
+import { headerOf } from './ask.ts';
+import type { RobotsRules } from './robots-text.ts';
+import { everythingAllowed, isAllowed, parseRobots } from './robots-text.ts';
+import { withRedirects } from './redirects.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** RFC 9309, 2.4: a copy should not be used for longer. */
+const keepMsMax = dayMs;
+/** However short a lifetime the server states, robots.txt is not to double the number of requests. */
+const keepMsMin = hourMs;
+const unreachableMsMax = 30 * dayMs;
+const retryMsMin = 60_000;
+/** Origins and rules remembered: about 100 bytes a rule, so 50 MB at the worst. */
+const originsMax = 20_000;
+const rulesMax = 500_000;
+
+export interface RobotsOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly productToken: string;
+  readonly redirectsMax: number;
+}
+
+/** What is known of one origin. `rules` undefined: never read, and `trouble` says why. */
+interface Known {
+  readonly rules: RobotsRules | undefined;
+  readonly trouble?: Answer;
+  readonly untilMs: number;
+  readonly attempts: number;
+  readonly unreachableSinceMs?: number;
+}
+
+export class RobotsMemory {
+  readonly #known = new Map<string, Known>();
+  #rules = 0;
+
+  get(origin: string): Known | undefined {
+    return this.#known.get(origin);
+  }
+
+  set(origin: string, known: Known): void {
+    this.#forget(origin);
+    this.#known.set(origin, known);
+    this.#rules += known.rules?.rules.length ?? 0;
+    while (this.#known.size > originsMax || (this.#rules > rulesMax && this.#known.size > 1)) {
+      this.#forget(this.#known.keys().next().value!);
+    }
+  }
+
+  /** Sitemaps that an origin's robots.txt names, as far as it was read. */
+  sitemapsOf(origin: string): readonly string[] {
+    return this.#known.get(origin)?.rules?.sitemaps ?? [];
+  }
+
+  /** Crawl-delay of an origin, as far as it was read. */
+  crawlDelayMsOf(origin: string): number | undefined {
+    return this.#known.get(origin)?.rules?.crawlDelayMs;
+  }
+
+  #forget(origin: string): void {
+    const old = this.#known.get(origin);
+    if (!old) return;
+    this.#rules -= old.rules?.rules.length ?? 0;
+    this.#known.delete(origin);
+  }
+}
+
+export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: Look): Look {
+  const { clock } = options;
+  const reading = new Map<string, Promise<Known>>();
+  const follow = withRedirects(options.redirectsMax, inner);
+
+  const read = (origin: string): Promise<Known> => {
+    const already = reading.get(origin);
+    if (already) return already;
+    const ask: Ask = {
+      url: new URL('/robots.txt', origin),
+      headers: { accept: 'text/plain,*/*;q=0.5', 'accept-encoding': 'identity' },
+      purpose: 'robots',
+    };
+    const promise = follow(ask)
+      .then((answer) => {
+        const known = judge(answer, memory.get(origin), clock.nowMs(), options);
+        memory.set(origin, known);
+        return known;
+      })
+      .finally(() => reading.delete(origin));
+    reading.set(origin, promise);
+    return promise;
+  };
+
+  return async (ask) => {
+    const { origin } = ask.url;
+    let known = memory.get(origin);
+    if (!known || known.untilMs <= clock.nowMs()) known = await read(origin);
+    if (!known.rules) return known.trouble!;
+    const path = ask.url.pathname + ask.url.search;
+    if (!isAllowed(known.rules, path)) {
+      const why = fault('robots-disallowed', `${ask.url.host} asks robots not to visit ${path.slice(0, 200)}`);
+      return { kind: 'refused', fault: why, untilMs: known.untilMs, bytesReceived: 0 };
+    }
+    const { crawlDelayMs } = known.rules;
+    return inner(crawlDelayMs === undefined ? ask : { ...ask, crawlDelayMs });
+  };
+}
+
+function judge(answer: Answer, old: Known | undefined, nowMs: number, options: RobotsOptions): Known {
+  if (answer.kind === 'answered' && answer.status >= 200 && answer.status < 300) {
+    const text = new TextDecoder().decode(answer.body);
+    return { rules: parseRobots(text, options.productToken), untilMs: nowMs + lifetimeMs(answer.headers), attempts: 0 };
+  }
+  // 3xx that leads nowhere counts as not being there, as 4xx does.
+  const missing =
+    (answer.kind === 'answered' && answer.status < 500) ||
+    (answer.kind === 'failed' && (answer.fault.code === 'redirect-loop' || answer.fault.code === 'redirect-refused'));
+  if (missing) return { rules: everythingAllowed, untilMs: nowMs + keepMsMax, attempts: 0 };
+
+  const attempts = (old?.attempts ?? 0) + 1;
+  const unreachableSinceMs = old?.unreachableSinceMs ?? nowMs;
+  const waitMs = Math.min(dayMs, retryMsMin * 2 ** Math.min(20, attempts - 1)) * (0.5 + options.random());
+  const untilMs = answer.kind === 'refused' ? Math.min(answer.untilMs ?? nowMs, nowMs + waitMs) : nowMs + waitMs;
+  const state = { untilMs, attempts, unreachableSinceMs };
+  if (nowMs - unreachableSinceMs > unreachableMsMax) return { ...state, rules: everythingAllowed };
+  if (old?.rules) return { ...state, rules: old.rules };
+  return { ...state, rules: undefined, trouble: trouble(answer, untilMs) };
+}
+
+function trouble(answer: Answer, untilMs: number): Answer {
+  // What stops robots.txt stops the page in the same way, and says more about it.
+  if (answer.kind !== 'answered') return { ...answer, bytesReceived: 0 };
+  const why = fault(
+    'robots-unreachable',
+    `${answer.url.host} answers ${answer.status} for robots.txt, which means that nothing may be visited for now`,
+  );
+  return { kind: 'refused', fault: why, untilMs, bytesReceived: 0 };
+}
+
+function lifetimeMs(headers: Headers): number {
+  const seconds = /(?:^|[,\s])max-age=(\d+)/i.exec(headerOf(headers, 'cache-control') ?? '')?.[1];
+  return seconds === undefined ? keepMsMax : Math.min(keepMsMax, Math.max(keepMsMin, Number(seconds) * 1000));
+}

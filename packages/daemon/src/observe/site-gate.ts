@@ -1,0 +1,228 @@
+/**
+ * The wire's own politeness: whatever the plan says, a site is asked one request at a time, spaced, within its cap, outside
+ * its quiet hours, and not while it wants to be left alone. Names that share a server share its gate as well.
+ *
+ * A request that can start soon waits its turn here, first come first served; one that cannot is refused with the time at
+ * which to come back.
+ */
+import { fault } from '../values/fault.ts';
+import { siteOf } from '../values/url.ts';
+import type { Answer, Ask, Clock, Look } from './ask.ts';
+import type { SiteRules } from './gate.ts';
+import { Gate } from './gate.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+export interface SiteGateOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly rulesOf: (site: string) => SiteRules;
+  /** The address a host is reached at, for names that share one; undefined where it is not known. */
+  readonly addressOf: (
+    hostname: string,
+  ) => Promise<{ readonly address: string; readonly rules: SiteRules } | undefined>;
+  /** Longest wait in line; a plan that is right needs a spacing or two. */
+  readonly patienceMs: number;
+}
+
+/** In line at one site; more are told when to come back. */
+const lineMax = 1000;
+/** Over how long the pages of a site that closed come back. */
+const spreadMsMax = 3_600_000;
+/** Gates kept before idle ones are forgotten; about 200 bytes each. */
+const gatesBeforeSweep = 10_000;
+
+/** What a site is known to want, for the plan. */
+export interface SiteStanding {
+  readonly site: string;
+  readonly nextStartMs: number;
+  readonly closedUntilMs: number;
+  readonly failures: number;
+}
+
+interface Line {
+  readonly gate: Gate;
+  readonly rules: SiteRules;
+  readonly waiting: Turn[];
+  pumping: boolean;
+}
+
+interface Turn {
+  readonly go: (went: boolean) => void;
+  readonly ask: Ask;
+  readonly untilMs: number;
+}
+
+export class SiteGates {
+  readonly #options: SiteGateOptions;
+  readonly #lines = new Map<string, Line>();
+  #sweepAt = gatesBeforeSweep;
+
+  constructor(options: SiteGateOptions) {
+    this.#options = options;
+  }
+
+  /** What was known before a restart. */
+  restore(standing: SiteStanding): void {
+    const { gate } = this.line(standing.site, this.#options.rulesOf(standing.site));
+    gate.nextStartMs = standing.nextStartMs;
+    gate.closedUntilMs = standing.closedUntilMs;
+    gate.failures = standing.failures;
+  }
+
+  standing(site: string): SiteStanding | undefined {
+    const gate = this.#lines.get(site)?.gate;
+    if (!gate) return undefined;
+    const { nextStartMs, closedUntilMs, failures } = gate;
+    return { site, nextStartMs, closedUntilMs, failures };
+  }
+
+  get size(): number {
+    return this.#lines.size;
+  }
+
+  line(key: string, rules: SiteRules): Line {
+    const known = this.#lines.get(key);
+    if (known) return known;
+    if (this.#lines.size >= this.#sweepAt) this.#sweep();
+    const line: Line = { gate: new Gate(), rules, waiting: [], pumping: false };
+    this.#lines.set(key, line);
+    return line;
+  }
+
+  #sweep(): void {
+    const nowMs = this.#options.clock.nowMs();
+    for (const [key, line] of this.#lines) {
+      if (line.waiting.length === 0 && !line.pumping && line.gate.isIdle(nowMs, line.rules)) this.#lines.delete(key);
+    }
+    // Twice what is really in use, so that sweeping costs a constant per gate made.
+    this.#sweepAt = Math.max(gatesBeforeSweep, 2 * this.#lines.size);
+  }
+
+  /** Waits for the turn; true when it came, a refusal otherwise. */
+  async enter(line: Line, ask: Ask, spacingMs: number): Promise<true | Answer> {
+    const { clock } = this.#options;
+    const { gate, rules } = line;
+    const nowMs = clock.nowMs();
+    const earliestMs = gate.earliestMs(nowMs, rules);
+    if (line.waiting.length === 0 && earliestMs <= nowMs && !gate.isFull(rules)) {
+      gate.enter();
+      return true;
+    }
+    const expectedMs = earliestMs + line.waiting.length * spacingMs;
+    if (expectedMs > nowMs + this.#options.patienceMs || line.waiting.length >= lineMax) {
+      return this.#refuse(line, ask, earliestMs, expectedMs, spacingMs);
+    }
+    const untilMs = nowMs + 2 * this.#options.patienceMs;
+    const went = await new Promise<boolean>((go) => {
+      line.waiting.push({ go, ask, untilMs });
+      this.pump(line);
+    });
+    if (went) return true;
+    const againMs = gate.earliestMs(clock.nowMs(), rules);
+    return this.#refuse(line, ask, againMs, againMs, spacingMs);
+  }
+
+  #refuse(line: Line, ask: Ask, openMs: number, expectedMs: number, spacingMs: number): Answer {
+    const { gate, rules } = line;
+    const closed = gate.closedUntilMs > this.#options.clock.nowMs();
+    const untilMs = gate.promise(closed ? openMs : expectedMs, spacingMs, spreadMsMax, this.#options.random());
+    const quiet = rules.quietUntilMs?.(untilMs);
+    const host = ask.url.host;
+    const why = closed
+      ? fault('site-closed', `${host} asked to be left alone or keeps failing; it is asked again later`)
+      : fault('site-busy', `${host} is not asked more often than its spacing, cap and hours allow`);
+    return { kind: 'refused', fault: why, untilMs: quiet ?? untilMs, bytesReceived: 0 };
+  }
+
+  /** Lets in whoever may go now, and sleeps until the next may; one sleeper for each line. */
+  pump(line: Line): void {
+    if (line.pumping || line.waiting.length === 0) return;
+    const { clock } = this.#options;
+    while (line.waiting.length > 0 && !line.gate.isFull(line.rules)) {
+      const nowMs = clock.nowMs();
+      const turn = line.waiting[0]!;
+      const atMs = line.gate.earliestMs(nowMs, line.rules);
+      if (turn.ask.signal?.aborted || atMs > turn.untilMs) {
+        line.waiting.shift();
+        turn.go(false);
+      } else if (atMs <= nowMs) {
+        line.waiting.shift();
+        line.gate.enter();
+        turn.go(true);
+      } else {
+        line.pumping = true;
+        void clock.sleep(atMs - nowMs).then(() => {
+          line.pumping = false;
+          this.pump(line);
+        });
+        return;
+      }
+    }
+  }
+}
+
+export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: Look): Look {
+  const { clock } = options;
+  return async (ask) => {
+    const host = ask.url.hostname;
+    const site = siteOf(host);
+    const own = gates.line(site, options.rulesOf(site));
+    const spacingMs = Math.max(own.rules.spacingMs, ask.crawlDelayMs ?? 0);
+    const entered = await gates.enter(own, ask, spacingMs);
+    if (entered !== true) return entered;
+    const place = await options.addressOf(host);
+    const shared = place && place.address !== site ? gates.line(place.address, place.rules) : undefined;
+    if (shared) {
+      const sharedEntered = await gates.enter(shared, ask, shared.rules.spacingMs);
+      if (sharedEntered !== true) {
+        own.gate.leave(0, 0);
+        gates.pump(own);
+        return sharedEntered;
+      }
+      shared.gate.begin(clock.nowMs(), shared.rules.spacingMs, shared.rules);
+      gates.pump(shared);
+    }
+    own.gate.begin(clock.nowMs(), spacingMs, own.rules);
+    if (own.rules.connections > 1) gates.pump(own);
+    const answer = await inner(ask);
+    const seenMs = answer.kind === 'answered' ? answer.answeredAtMs : clock.nowMs();
+    own.gate.leave(seenMs, spacingMs);
+    const judged = judge(own.gate, answer, spacingMs, clock.nowMs(), options.random());
+    if (shared) {
+      shared.gate.leave(seenMs, shared.rules.spacingMs);
+      gates.pump(shared);
+    }
+    gates.pump(own);
+    return judged;
+  };
+}
+
+/** Faults that say nothing of the site's health. */
+const notTheSite = new Set([
+  'stopped',
+  'address-refused',
+  'body-too-large',
+  'encoding-refused',
+  'encoding-broken',
+  'proxy-failed',
+]);
+
+function judge(gate: Gate, answer: Answer, spacingMs: number, nowMs: number, random: number): Answer {
+  if (answer.kind === 'refused') return answer;
+  if (answer.kind === 'failed') {
+    if (!notTheSite.has(answer.fault.code)) gate.failed(nowMs, random);
+    return answer;
+  }
+  if (answer.status === 429 || answer.status === 503) {
+    gate.turnedAway(nowMs, retryAfterMs(answer.headers, nowMs), random);
+    return {
+      kind: 'refused',
+      fault: fault('turned-away', `${answer.url.host} answers ${answer.status} and is left alone for a while`),
+      untilMs: gate.promise(gate.closedUntilMs, spacingMs, spreadMsMax, random),
+      bytesReceived: answer.bytesReceived,
+    };
+  }
+  if (answer.status >= 500) gate.failed(nowMs, random);
+  else gate.succeeded();
+  return answer;
+}

@@ -1,0 +1,81 @@
+/** A server on loopback that records what it is asked, and an observer that may visit it; for tests. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Probe, Validators } from '../../values/probe.ts';
+import { siteOf } from '../../values/url.ts';
+import type { Clock } from '../ask.ts';
+import type { Observer, ObserverOptions } from '../observe.ts';
+import { createObserver } from '../observe.ts';
+
+export interface Recorded {
+  readonly atMs: number;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+}
+
+export interface Loopback {
+  readonly origin: string;
+  readonly port: number;
+  readonly asked: Recorded[];
+  close(): Promise<void>;
+}
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** robots.txt is answered 404 unless the handler says otherwise. */
+export async function serve(handler: Handler, robots?: Handler): Promise<Loopback> {
+  const asked: Recorded[] = [];
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    asked.push({ atMs: performance.now(), path: request.url ?? '', headers: request.headers });
+    if (request.url === '/robots.txt') (robots ?? notFound)(request, response);
+    else handler(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    port,
+    asked,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+const notFound: Handler = (_request, response) => {
+  response.writeHead(404).end();
+};
+
+export const realClock: Clock = {
+  nowMs: () => performance.timeOrigin + performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      signal?.addEventListener('abort', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    }),
+};
+
+export function observerOn(options: Partial<ObserverOptions> = {}): Observer {
+  return createObserver({
+    clock: realClock,
+    random: () => 0.5,
+    userAgent: 'Revisit/0.1 (+https://example.org/revisit; test@example.org)',
+    allowNetworks: ['127.0.0.0/8', '::1/128'],
+    spacingMs: 0,
+    ...options,
+  });
+}
+
+let probes = 0;
+
+export function probeOf(url: string, more: { validators?: Validators; headers?: Record<string, string> } = {}): Probe {
+  probes++;
+  const site = siteOf(new URL(url).hostname);
+  return { id: `probe-${probes}`, url, site, pageIds: ['page'], atMs: 0, validators: {}, ...more };
+}

@@ -1,0 +1,63 @@
+/** Which addresses may be visited: the public internet, and what the operator allowed. */
+import ipaddr from 'ipaddr.js';
+import type { Fault } from './fault.ts';
+import { fault } from './fault.ts';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type Network = readonly [Address, number];
+
+export type ParsedNetwork =
+  | { readonly kind: 'network'; readonly network: Network }
+  | { readonly kind: 'refused'; readonly fault: Fault };
+
+/** An address range such as 10.0.0.0/8, fd00::/8, or a single address. */
+export function parseNetwork(text: string): ParsedNetwork {
+  const trimmed = text.trim();
+  try {
+    if (trimmed.includes('/')) return { kind: 'network', network: ipaddr.parseCIDR(trimmed) };
+    const address = ipaddr.parse(trimmed);
+    return { kind: 'network', network: [address, address.kind() === 'ipv4' ? 32 : 128] };
+  } catch {
+    return {
+      kind: 'refused',
+      fault: fault(
+        'network-refused',
+        `network ${JSON.stringify(text)} is no address range; allowed is CIDR such as 10.0.0.0/8`,
+      ),
+    };
+  }
+}
+
+/** Public by its number, and yet the inside of a cloud: Azure's wire server. */
+const metadata = new Set(['168.63.129.16']);
+
+/** An IPv4 address hidden in an IPv6 one comes out: it is what a translator on the way would connect to. */
+function reveal(address: Address): Address {
+  if (address.kind() === 'ipv4') return address;
+  const wide = address as ipaddr.IPv6;
+  if (wide.isIPv4MappedAddress()) return wide.toIPv4Address();
+  const bytes = wide.toByteArray();
+  if (wide.range() === 'rfc6052') return ipaddr.fromByteArray(bytes.slice(12));
+  if (wide.range() === '6to4') return ipaddr.fromByteArray(bytes.slice(2, 6));
+  return wide;
+}
+
+export type AddressVerdict =
+  | { readonly kind: 'allowed'; readonly range: 'public' | 'allowed' }
+  | { readonly kind: 'refused'; readonly range: string };
+
+export function judgeAddress(text: string, allowed: readonly Network[]): AddressVerdict {
+  let address: Address;
+  try {
+    // A zone index names an interface of this machine, and is no part of the address.
+    address = reveal(ipaddr.parse(text.replace(/%.*$/, '')));
+  } catch {
+    return { kind: 'refused', range: 'not an address' };
+  }
+  if (allowed.some(([network, bits]) => network.kind() === address.kind() && address.match(network as never, bits))) {
+    return { kind: 'allowed', range: 'allowed' };
+  }
+  if (metadata.has(address.toString())) return { kind: 'refused', range: 'metadata' };
+  const range: string = address.range();
+  return range === 'unicast' ? { kind: 'allowed', range: 'public' } : { kind: 'refused', range };
+}
