@@ -1,11 +1,21 @@
+export { type Looks, type RateEstimate, estimateRate, maximumLikelihoodRate } from './learn/rate.ts';
 export { type Lines, type Loss, scheduleLoss } from './loss/loss.ts';
 export { obsolescence } from './loss/obsolescence.ts';
 export { staleness } from './loss/staleness.ts';
 export { type Life, type Urgency, lifeAfter, urgencyAt, utilityLoss } from './loss/utility.ts';
+export { type Kin, groupKeys, kinOf, sitePrefix } from './model/kin.ts';
 export type { ChangeModel, Known } from './model/model.ts';
 export { type PoissonModel, homogeneous, poisson, shaped } from './model/poisson.ts';
-export { type Random, exponential, integer, normal, random } from './simulate/random.ts';
+export { type PolicyEntry, policies } from './policy/catalog.ts';
+export { DueQueue } from './policy/due-queue.ts';
 export type { Belief, Choice, Finding, Policy, Watched } from './policy/policy.ts';
+export { type Calibrated, calibrate } from './simulate/calibrate.ts';
+export { ProbeLog } from './simulate/probe-log.ts';
+export { type Random, exponential, integer, normal, random } from './simulate/random.ts';
+export { type Replay, type ReplayOptions, replay } from './simulate/replay.ts';
+export { type ImportanceIntegral, type Score, type ScoreDetail, scoreProbes } from './simulate/score.ts';
+export { type Budget, type Split, probesAllowed, splitTrace } from './simulate/split.ts';
+export { type Trace, type TraceOutcome, readTraceCsv, traceOf } from './simulate/trace.ts';
 export { type SolveOutcome, solve } from './solve/solve.ts';
 export {
   type Profile,

@@ -11,6 +11,8 @@ export interface Watched {
   readonly site: number;
   /** Pages of one folder of a site tend to change together; a dense index, unique over all sites. */
   readonly folder: number;
+  /** All groups whose pages may change together, narrowest first (name stem, folder, folder above, …); dense indices. */
+  readonly groups?: readonly number[];
   /** How much a change of this page matters, relative to 1. */
   readonly weight: number;
   /** The least time between two looks at this page, 0 where there is none. */
@@ -52,6 +54,8 @@ export interface Policy {
   /** The page is being looked at: `next` does not offer it again until `looked`. */
   started(page: number, now: number): void;
   looked(page: number, at: number, finding: Finding): void;
+  /** The page's whole history is known for (from, to]: these are its change times. Stands for looks in that span. */
+  taught?(page: number, changes: Float64Array, from: number, to: number): void;
   /** Something outside a look speaks for a change of this page (a feed item, a sitemap date, a sibling's notice). */
   hinted?(page: number, now: number, chance: number): void;
   /** When the page is next wanted, as far as can be said now; Infinity when never. */

@@ -1,0 +1,23 @@
+/** The policies by name, each with the knob that brings it to a budget. */
+import { cho, lambdacrawl, proportional, uniform } from './allocations.ts';
+import { IntervalPolicy } from './interval-policy.ts';
+import { heritrix, miniflux, nutch, stormcrawler } from './peer-rules.ts';
+import type { Policy } from './policy.ts';
+import { RatePolicy } from './rate-policy.ts';
+
+export type PolicyEntry =
+  /** Told its budget; calibration turns what it is told. */
+  | { readonly knob: 'told'; readonly create: () => Policy }
+  /** Deaf to budgets; calibration stretches its intervals, or moves its threshold. */
+  | { readonly knob: 'scale'; readonly create: (scale: number) => Policy };
+
+export const policies: Readonly<Record<string, PolicyEntry>> = {
+  uniform: { knob: 'told', create: () => new RatePolicy('uniform', uniform) },
+  proportional: { knob: 'told', create: () => new RatePolicy('proportional', proportional) },
+  nutch: { knob: 'scale', create: (scale) => new IntervalPolicy(nutch, scale) },
+  stormcrawler: { knob: 'scale', create: (scale) => new IntervalPolicy(stormcrawler, scale) },
+  heritrix: { knob: 'scale', create: (scale) => new IntervalPolicy(heritrix, scale) },
+  miniflux: { knob: 'scale', create: (scale) => new IntervalPolicy(miniflux, scale) },
+  cho: { knob: 'told', create: () => new RatePolicy('cho', cho) },
+  lambdacrawl: { knob: 'told', create: () => new RatePolicy('lambdacrawl', lambdacrawl) },
+};

@@ -1,0 +1,60 @@
+/**
+ * Brings a policy to the budget: its knob is turned until the test uses 99 to 100 % of the probes allowed.
+ *
+ * Looks fall in the knob for interval policies (a scale on intervals) and rise in it for those that are told a budget;
+ * both are nearly a power of it, so the search is a secant in logarithms within a bracket. Some rules jump over the mark
+ * (their intervals sit at bounds); then the largest run below the allowance stands, and the caller is told the share.
+ */
+import type { Replay } from './replay.ts';
+
+export interface Calibrated {
+  readonly replay: Replay;
+  readonly knob: number;
+  /** Runs it took. */
+  readonly runs: number;
+}
+
+/** A run may want this much more than it gets: the last looks it wanted are then cut off, 0.3 % of the test's time. */
+const over = 1.003;
+const under = 0.99;
+const runsMax = 14;
+
+export function calibrate(
+  allowed: number,
+  run: (knob: number) => Replay,
+  options: { readonly start: number; readonly rises: boolean },
+): Calibrated {
+  const sign = options.rises ? 1 : -1;
+  let low: Point | undefined;
+  let high: Point | undefined;
+  let best: Calibrated | undefined;
+  let x = Math.log(options.start);
+  for (let runs = 1; runs <= runsMax; runs++) {
+    const knob = Math.exp(x);
+    const replay = run(knob);
+    const share = replay.wanted / Math.max(1, allowed);
+    const good = share <= over;
+    if (good && (!best || replay.log.length > best.replay.log.length)) best = { replay, knob, runs };
+    if (good && share >= under) return { ...best!, runs };
+    const point = { x, y: Math.log(Math.max(share, 1e-6) / 0.997) };
+    if (point.y > 0) high = point;
+    else low = point;
+    x = nextKnob(x, point.y, sign, low, high);
+    if (low && high && Math.abs(low.x - high.x) < 1e-7) break;
+  }
+  return best ?? { replay: run(Math.exp(x - sign * 3)), knob: Math.exp(x - sign * 3), runs: runsMax };
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+function nextKnob(x: number, y: number, sign: number, low?: Point, high?: Point): number {
+  if (!low || !high) return x - sign * Math.max(-4, Math.min(4, 1.1 * y));
+  const slope = (high.y - low.y) / (high.x - low.x);
+  const secant = low.x - low.y / slope;
+  const share = (secant - low.x) / (high.x - low.x);
+  // A secant that hugs one end converges slowly; keep a tenth away from both.
+  return low.x + (high.x - low.x) * Math.max(0.1, Math.min(0.9, share));
+}

@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { kinOf } from '../model/kin.ts';
+import { policies } from '../policy/catalog.ts';
+import { calibrate } from './calibrate.ts';
+import { ProbeLog } from './probe-log.ts';
+import { exponential, random } from './random.ts';
+import { type Replay, replay } from './replay.ts';
+import { scoreProbes } from './score.ts';
+import { probesAllowed, splitTrace } from './split.ts';
+import { readTraceCsv, traceOf } from './trace.ts';
+
+const day = 86_400;
+
+function poissonTrace(pages: number, days: number, perDay: (page: number) => number, seed = 1) {
+  const next = random(seed);
+  const events: [string, number][] = [];
+  for (let page = 0; page < pages; page++) {
+    let at = 0;
+    while (at <= days * day) {
+      events.push([`site${page % 3}/page-${page}`, Math.floor(at)]);
+      at += exponential(next, day / perDay(page));
+    }
+  }
+  events.push(['site0/page-0', days * day]);
+  return traceOf(events);
+}
+
+test('a trace is read with and without a header, quoted names and Windows line ends, and refuses what is not one', () => {
+  const read = readTraceCsv('source,unix_seconds\r\nb,20\r\n"a,1",10\nb,5\nb,20\n');
+  expect(read.kind === 'read' && read.trace.names).toEqual(['b', 'a,1']);
+  expect(read.kind === 'read' && read.trace.times.map((times) => [...times])).toEqual([[5, 20], [10]]);
+  expect(readTraceCsv('a,1\nb,x\n')).toEqual({
+    kind: 'refused',
+    sentence: 'trace row 2: "b,x" is not source,unix_seconds',
+  });
+  expect(readTraceCsv('').kind).toBe('refused');
+});
+
+test('the split leaves out sources without an event in training and counts births as no change', () => {
+  const trace = traceOf([
+    ['old', 0],
+    ['old', 50],
+    ['young', 45],
+    ['young', 48],
+    ['late', 90],
+    ['old', 95],
+    ['quiet', 1],
+    ['end', 41],
+    ['end', 100],
+  ]);
+  const split = splitTrace(trace, 30, 40);
+  expect([split.trainStart, split.testStart, split.testEnd]).toEqual([30, 60, 100]);
+  expect(split.names).toEqual(['old', 'young', 'end']);
+  expect([...split.birth]).toEqual([30, 45, 41]);
+  expect([split.trainChanges, split.testChanges]).toEqual([2, 2]);
+  expect(probesAllowed(split, { kind: 'per-change', looks: 10 })).toBe(26);
+});
+
+test('scores agree with counting by hand, change by change', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 12 }), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+      fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 101, max: 199 })), { maxLength: 30 }),
+      (events, looks) => {
+        const trace = traceOf([
+          ...events.flatMap((list, page) => [
+            [`p${page}`, 50] as const,
+            ...list.map((at) => [`p${page}`, at] as const),
+          ]),
+          ['p0', 200] as const,
+        ]);
+        const split = splitTrace(trace, 100, 100);
+        const log = new ProbeLog();
+        const sorted = looks.filter(([page]) => page < events.length).sort((a, b) => a[1] - b[1]);
+        for (const [page, at] of sorted) log.add(page, at);
+        let delay = 0;
+        let changes = 0;
+        let stale = 0;
+        for (let page = 0; page < split.names.length; page++) {
+          const probes = sorted.filter(([p]) => p === page).map(([, at]) => at);
+          for (const at of split.times[page]!.filter((time) => time > 100)) {
+            changes++;
+            delay += (probes.find((probe) => probe >= at) ?? 200) - at;
+          }
+          for (let t = 100; t < 200; t++) {
+            const copy = Math.max(100, ...probes.filter((probe) => probe <= t));
+            if (split.times[page]!.some((time) => time > copy && time <= t)) stale++;
+          }
+        }
+        const score = scoreProbes(split, log);
+        expect(score.changes).toBe(changes);
+        expect(score.meanDelayHours * changes * 3600).toBeCloseTo(delay, 6);
+        expect(score.obsolescence * 3600).toBeCloseTo(delay, 6);
+        expect((1 - score.freshness) * 100 * split.names.length).toBeCloseTo(stale, 6);
+      },
+    ),
+    { seed: 6, numRuns: 300 },
+  );
+});
+
+function run(name: string, split: ReturnType<typeof splitTrace>, allowed: number, spacingSeconds = 0) {
+  const entry = policies[name]!;
+  const kin = kinOf(split.names);
+  const once = (knob: number): Replay =>
+    replay(split, entry.knob === 'scale' ? entry.create(knob) : entry.create(), {
+      allowed,
+      told: entry.knob === 'told' ? knob : 1,
+      kin,
+      learn: 'probes',
+      spacingSeconds,
+    });
+  return calibrate(allowed, once, { start: 1, rises: entry.knob === 'told' });
+}
+
+test('every policy is brought to 99 to 100 % of the probes, never more', () => {
+  const split = splitTrace(
+    poissonTrace(60, 300, (page) => 0.02 * 1.07 ** page),
+    200 * day,
+    100 * day,
+  );
+  const allowed = probesAllowed(split, { kind: 'per-change', looks: 10 });
+  for (const name of Object.keys(policies)) {
+    const { log } = run(name, split, allowed).replay;
+    expect(log.length, name).toBeLessThanOrEqual(allowed);
+    expect(log.length, name).toBeGreaterThanOrEqual(0.99 * allowed);
+  }
+});
+
+test('uniform looks cost half an interval, and square-root shares beat them as theory says', () => {
+  const split = splitTrace(
+    poissonTrace(50, 900, (page) => (page < 25 ? 0.02 : 0.5)),
+    600 * day,
+    300 * day,
+  );
+  const allowed = probesAllowed(split, { kind: 'per-page-day', looks: 2 });
+  const uniform = scoreProbes(split, run('uniform', split, allowed).replay.log);
+  expect(uniform.meanDelayHours).toBeGreaterThan(5.7);
+  expect(uniform.meanDelayHours).toBeLessThan(6.3);
+  const shared = scoreProbes(split, run('lambdacrawl', split, allowed).replay.log);
+  // (sqrt a + sqrt b)^2 / (2 (a + b)) for two halves of rates a and b.
+  const theory = (Math.sqrt(0.02) + Math.sqrt(0.5)) ** 2 / (2 * 0.52);
+  expect(shared.meanDelayHours / uniform.meanDelayHours).toBeGreaterThan(theory - 0.06);
+  expect(shared.meanDelayHours / uniform.meanDelayHours).toBeLessThan(theory + 0.06);
+});
+
+test('a site with spacing is never asked sooner than that', () => {
+  const split = splitTrace(
+    poissonTrace(12, 40, () => 1),
+    20 * day,
+    20 * day,
+  );
+  const allowed = probesAllowed(split, { kind: 'per-page-day', looks: 24 });
+  const { log } = run('uniform', split, allowed, 600).replay;
+  const { site } = kinOf(split.names);
+  const last = new Map<number, number>();
+  for (let i = 0; i < log.length; i++) {
+    const at = log.at(i);
+    expect(at - (last.get(site[log.page(i)]!) ?? -Infinity)).toBeGreaterThanOrEqual(600);
+    last.set(site[log.page(i)]!, at);
+  }
+  expect(log.length).toBeGreaterThan(0.97 * allowed);
+});

@@ -1,0 +1,187 @@
+/**
+ * The monitor's loop in virtual time on a recorded trace: births are watched, the policy says who is next, the look tells
+ * whether the page changed since its last look, and nothing else.
+ *
+ * Looks fall on whole seconds, as the traces' events do, so a list of probes written to a file says exactly what happened.
+ * A site that asks for spacing gets it: a look that comes too early waits for its turn while other sites go on.
+ * Cost: O(log pages) a look beyond what the policy spends.
+ */
+import type { Policy } from '../policy/policy.ts';
+import { DueQueue } from '../policy/due-queue.ts';
+import type { Kin } from '../model/kin.ts';
+import { ProbeLog } from './probe-log.ts';
+import type { Split } from './split.ts';
+
+export interface ReplayOptions {
+  /** Probes allowed in the test; the run stops looking when they are spent. */
+  readonly allowed: number;
+  /** What the policy is told of its budget, relative to the truth: one of the knobs that calibration turns. */
+  readonly told: number;
+  readonly kin: Kin;
+  readonly learn: 'probes' | 'events';
+  readonly spacingSeconds: number;
+  /** The weight of each page; 1 for all when undefined. */
+  readonly weights?: Float64Array;
+  readonly progress?: (share: number) => void;
+  /** Called before each look of the test: what the policy says of the copy, and what the look then showed. */
+  readonly audit?: (page: number, at: number, changed: boolean) => void;
+}
+
+export interface Replay {
+  readonly log: ProbeLog;
+  /** Looks the policy wanted in the test, which may be more than were allowed. */
+  readonly wanted: number;
+  readonly trainProbes: number;
+}
+
+export function replay(split: Split, policy: Policy, options: ReplayOptions): Replay {
+  const run = new Run(split, policy, options);
+  return run.go();
+}
+
+class Run {
+  private readonly split: Split;
+  private readonly policy: Policy;
+  private readonly options: ReplayOptions;
+  private readonly log = new ProbeLog();
+  private readonly born: Int32Array;
+  private bornCount = 0;
+  /** Events of the page that its last look has seen, and a running place in its list. */
+  private readonly seen: Int32Array;
+  private readonly watched: Uint8Array;
+  private readonly waiting = new DueQueue();
+  private readonly siteFree: Float64Array;
+  private wanted = 0;
+  private trainProbes = 0;
+
+  constructor(split: Split, policy: Policy, options: ReplayOptions) {
+    this.split = split;
+    this.policy = policy;
+    this.options = options;
+    this.born = Int32Array.from(split.names.keys()).sort((a, b) => split.birth[a]! - split.birth[b]! || a - b);
+    this.seen = new Int32Array(split.names.length);
+    this.watched = new Uint8Array(split.names.length);
+    this.siteFree = new Float64Array(options.kin.sites).fill(-Infinity);
+  }
+
+  go(): Replay {
+    const { split, policy, options } = this;
+    const duration = split.testEnd - split.testStart;
+    const perPage = (options.told * options.allowed) / duration / split.names.length;
+    const teach = options.learn === 'events' && policy.taught !== undefined;
+    let now = split.trainStart;
+    if (teach) {
+      for (const page of this.born) this.watch(page, split.trainStart);
+      this.bornCount = this.born.length;
+      policy.setBudget(perPage * split.names.length, split.trainStart);
+      this.teachAll();
+      now = split.testStart;
+    }
+    let steps = 0;
+    while (now < split.testEnd) {
+      const birth = this.bornCount < this.born.length ? split.birth[this.born[this.bornCount]!]! : Infinity;
+      const held = this.waiting.first();
+      const heldAt = held < 0 ? Infinity : this.waiting.timeOf(held);
+      const choice = policy.next(now);
+      const at = choice ? Math.max(now, Math.ceil(choice.at)) : Infinity;
+      const soonest = Math.min(birth, heldAt, at);
+      if (!(soonest < split.testEnd)) break;
+      if (birth <= soonest) {
+        now = Math.max(now, birth);
+        while (this.bornCount < this.born.length && split.birth[this.born[this.bornCount]!]! <= now) {
+          this.watch(this.born[this.bornCount++]!, now);
+        }
+        policy.setBudget(perPage * this.bornCount, now);
+        continue;
+      }
+      now = soonest;
+      if (heldAt <= soonest) {
+        this.waiting.remove(held);
+        this.look(held, now);
+      } else {
+        policy.started(choice!.page, now);
+        const turn = this.turn(choice!.page, now);
+        if (turn > now) this.waiting.set(choice!.page, turn);
+        else this.look(choice!.page, now);
+      }
+      if (this.wanted > 2 * options.allowed + 10) {
+        // Far too eager: what the whole test would take is clear enough.
+        this.wanted = Math.round((this.wanted * duration) / (now - split.testStart));
+        break;
+      }
+      if (options.progress && (++steps & 0xffff) === 0) {
+        options.progress((now - split.trainStart) / (split.testEnd - split.trainStart));
+      }
+    }
+    return { log: this.log, wanted: this.wanted, trainProbes: this.trainProbes };
+  }
+
+  /** The whole second at which the page's site may be asked again; reserves it. */
+  private turn(page: number, now: number): number {
+    const { spacingSeconds, kin } = this.options;
+    if (spacingSeconds === 0) return now;
+    const site = kin.site[page]!;
+    const turn = Math.max(now, Math.ceil(this.siteFree[site]!));
+    this.siteFree[site] = turn + spacingSeconds;
+    return turn;
+  }
+
+  private watch(page: number, now: number): void {
+    const { kin, weights } = this.options;
+    this.watched[page] = 1;
+    this.policy.watch(
+      {
+        page,
+        site: kin.site[page]!,
+        folder: kin.groups[page]![0] ?? 0,
+        groups: kin.groups[page]!,
+        weight: weights ? weights[page]! : 1,
+        spacingSeconds: 0,
+      },
+      now,
+    );
+    this.advance(page, now);
+    if (this.options.learn === 'probes' || !this.policy.taught) this.policy.looked(page, now, { kind: 'first' });
+  }
+
+  private teachAll(): void {
+    const { split, policy } = this;
+    for (let page = 0; page < split.names.length; page++) {
+      this.advance(page, split.testStart);
+      const times = split.times[page]!;
+      let from = 0;
+      while (times[from]! <= split.birth[page]!) from++;
+      policy.taught!(page, times.subarray(from, this.seen[page]!), split.birth[page]!, split.testStart);
+    }
+  }
+
+  /** Moves the page's place to `now`; true when something changed since the last look. */
+  private advance(page: number, now: number): boolean {
+    const times = this.split.times[page]!;
+    const before = this.seen[page]!;
+    let place = before;
+    while (place < times.length && times[place]! <= now) place++;
+    this.seen[page] = place;
+    return place > before;
+  }
+
+  private look(page: number, now: number): void {
+    const inTest = now > this.split.testStart;
+    if (inTest && ++this.wanted > this.options.allowed) {
+      this.policy.looked(page, now, failed);
+      return;
+    }
+    const changed = this.advance(page, now);
+    if (inTest) {
+      this.options.audit?.(page, now, changed);
+      this.log.add(page, now);
+    } else {
+      this.trainProbes++;
+    }
+    this.policy.looked(page, now, changed ? found : unchanged);
+  }
+}
+
+const found = { kind: 'changed' } as const;
+const unchanged = { kind: 'unchanged' } as const;
+const failed = { kind: 'failed' } as const;
