@@ -3,7 +3,8 @@
  * redirects or pages. Uses the client's dispatch interface, since streams cost more than the rest of an unchanged probe.
  */
 import type { Dispatcher } from 'undici';
-import type { Answer, Ask, Clock, Headers, Look } from './ask.ts';
+import type { Clock } from '../values/clock.ts';
+import type { Answer, Ask, Headers, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
 import { acceptEncoding, decompress } from './decompress.ts';
 import { explain, LimitReached } from './explain.ts';
@@ -18,7 +19,7 @@ export interface FetchOptions {
 
 const acceptPages = 'text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8';
 
-export function createFetch(options: FetchOptions): Look {
+export function createFetch(options: FetchOptions): Visit {
   const fixed = { 'user-agent': options.userAgent, accept: acceptPages, 'accept-encoding': acceptEncoding };
   return async (ask) => {
     if (ask.signal?.aborted) return stopped;

@@ -7,11 +7,12 @@
 import { isIP } from 'node:net';
 import { Agent, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../values/clock.ts';
 import type { Observation, Outcome } from '../values/observation.ts';
 import type { Probe } from '../values/probe.ts';
 import type { Network } from '../values/network.ts';
 import { judgeAddress, parseNetwork } from '../values/network.ts';
-import type { Answer, Clock, Look } from './ask.ts';
+import type { Answer, Visit } from './ask.ts';
 import { withConditional } from './conditional.ts';
 import { guardedConnector, withAddressGuard } from './connect.ts';
 import { createFetch } from './fetch.ts';
@@ -53,7 +54,7 @@ export interface ObserverOptions {
   /** What was known of sites before a restart. */
   readonly standings?: Iterable<SiteStanding>;
   /** Another web: the simulated one. */
-  readonly fetchPage?: Look;
+  readonly fetchPage?: Visit;
 }
 
 export interface SiteHeaders {

@@ -6,8 +6,9 @@
  *   5xx, no answer   nothing is allowed until it can be read; a copy that was read before holds on
  *   after 30 days of that without a copy, it counts as not being there
  */
+import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
-import type { Answer, Ask, Clock, Headers, Look } from './ask.ts';
+import type { Answer, Ask, Headers, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
 import type { RobotsRules } from './robots-text.ts';
 import { everythingAllowed, isAllowed, parseRobots } from './robots-text.ts';
@@ -76,7 +77,7 @@ export class RobotsMemory {
   }
 }
 
-export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: Look): Look {
+export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: Visit): Visit {
   const { clock } = options;
   const reading = new Map<string, Promise<Known>>();
   const follow = withRedirects(options.redirectsMax, inner);
