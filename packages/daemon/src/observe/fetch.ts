@@ -3,6 +3,7 @@
  * redirects or pages. Uses the client's dispatch interface, since streams cost more than the rest of an unchanged probe.
  */
 import type { Dispatcher } from 'undici';
+import { fault } from '../values/fault.ts';
 import type { Clock } from '../values/clock.ts';
 import type { Answer, Ask, Headers, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
@@ -159,7 +160,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #end(error: Error): void {
     if (this.#done) return;
-    this.#settle({ kind: 'failed', fault: explain(error, this.#ask.url), bytesReceived: this.#bytes });
+    const why = explain(error, this.#ask.url);
+    // A connection lost while the body came is a page cut short, and no copy of it.
+    const cut = why.code === 'connection-lost' && this.#status !== 0;
+    this.#settle({
+      kind: 'failed',
+      fault: cut ? fault('body-truncated', `${this.#ask.url.host}: the connection ended before the answer did`) : why,
+      bytesReceived: this.#bytes,
+    });
     this.#abort();
   }
 

@@ -91,6 +91,7 @@ export function createObserver(options: ObserverOptions): Observer {
     random: options.random,
     productToken: /^[A-Za-z_-]+/.exec(options.userAgent)?.[0] ?? 'Revisit',
     redirectsMax: limits.robotsRedirectsMax,
+    bytesMax: limits.robotsBytesMax,
   };
 
   const look = withRedirects(
@@ -140,8 +141,8 @@ function lower(headers: Readonly<Record<string, string>> | undefined): Record<st
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** A connection that is idle longer costs the server more than a new one. */
-const keepAliveMs = 10_000;
+/** Servers close idle connections after five seconds and more; one that is closed while we ask costs the page its look. */
+const keepAliveMs = 4_000;
 
 function createDispatcher(
   options: ObserverOptions,

@@ -205,6 +205,7 @@ const notTheSite = new Set([
   'body-too-large',
   'encoding-refused',
   'encoding-broken',
+  'body-truncated',
   'proxy-failed',
 ]);
 

@@ -24,17 +24,17 @@ export interface Loopback {
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** robots.txt is answered 404 unless the handler says otherwise. */
-export async function serve(handler: Handler, robots?: Handler): Promise<Loopback> {
+export async function serve(handler: Handler, robots?: Handler, address = '127.0.0.1'): Promise<Loopback> {
   const asked: Recorded[] = [];
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     asked.push({ atMs: performance.now(), path: request.url ?? '', headers: request.headers });
     if (request.url === '/robots.txt') (robots ?? notFound)(request, response);
     else handler(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http://${address}:${port}`,
     port,
     asked,
     close: () =>
