@@ -33,7 +33,7 @@ test('what nobody declares is sniffed', () => {
   expect(decodeText(Buffer.from('grüße 你好'), undefined, undefined).encoding).toBe('utf-8');
   expect(decodeText(bytes('caf', 0xe9), 'text/plain', undefined)).toEqual({ text: 'café', encoding: 'windows-1252' });
   expect(decodeText(Buffer.from('plain text', 'utf16le'), undefined, undefined).encoding).toBe('utf-16le');
-  const russian = [...'Съешь ещё этих мягких французских булок'].map((letter) => {
+  const russian = Array.from('Съешь ещё этих мягких французских булок', (letter) => {
     const code = letter.codePointAt(0)!;
     return code === 0x451 ? 0xb8 : code >= 0x410 && code < 0x450 ? code - 0x410 + 0xc0 : code;
   });
