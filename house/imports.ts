@@ -44,7 +44,17 @@ export const rooms: readonly Room[] = [
   {
     folder: `${daemon}/observe`,
     may: [`${daemon}/values`],
-    packages: ['@revisit/core', 'node:*', 'undici', 'ipaddr.js', 'tldts', 'saxes', 'feedsmith', 'playwright-core'],
+    packages: [
+      '@revisit/core',
+      'node:*',
+      'undici',
+      'ipaddr.js',
+      'tldts',
+      'saxes',
+      'feedsmith',
+      'parse5',
+      'playwright-core',
+    ],
   },
   {
     folder: `${daemon}/detect`,

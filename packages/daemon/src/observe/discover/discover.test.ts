@@ -1,0 +1,129 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import type { Outcome } from '../../values/observation.ts';
+import { parseLinks } from './links.ts';
+import { reveal } from './reveal.ts';
+import { isWithin, matchesPattern, readScope } from './scope.ts';
+import { parseSitemap } from './sitemap.ts';
+
+const fetched = (body: string | Uint8Array, mediaType?: string): Extract<Outcome, { kind: 'fetched' }> => ({
+  kind: 'fetched',
+  status: 200,
+  body: typeof body === 'string' ? Buffer.from(body) : body,
+  mediaType,
+  charset: undefined,
+  validators: {},
+});
+
+const sitemap = `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">
+<url><loc> https://example.org/a?x=1&amp;y=2 </loc><lastmod>2026-01-02T03:04:05Z</lastmod>
+<image:image><image:loc>https://example.org/a.png</image:loc></image:image></url>
+<url><loc><![CDATA[https://example.org/b]]></loc><lastmod>nonsense</lastmod></url>
+<url><priority>1</priority></url>
+<url><loc>https://example.org/b#again</loc></url></urlset>`;
+
+test('a sitemap lists pages and dates, packed or not', () => {
+  const expected = {
+    kind: 'sitemap',
+    listed: [
+      { url: 'https://example.org/a?x=1&y=2', modifiedMs: Date.UTC(2026, 0, 2, 3, 4, 5) },
+      { url: 'https://example.org/b' },
+    ],
+  };
+  expect(reveal(fetched(sitemap, 'application/xml'), 'https://example.org/sitemap.xml')).toEqual(expected);
+  expect(reveal(fetched(gzipSync(sitemap), 'application/gzip'), 'https://example.org/sitemap.xml.gz')).toEqual(
+    expected,
+  );
+});
+
+test('an index of sitemaps lists indexes', () => {
+  const index =
+    '<sitemapindex><sitemap><loc>https://example.org/1.xml</loc><lastmod>2026-01-01</lastmod></sitemap></sitemapindex>';
+  expect(parseSitemap(index)).toEqual([
+    { url: 'https://example.org/1.xml', modifiedMs: Date.UTC(2026, 0, 1), isIndex: true },
+  ]);
+});
+
+test('a broken sitemap gives what stands before the mistake, and a bomb gives nothing', () => {
+  expect(parseSitemap('<urlset><url><loc>https://example.org/a</loc></url><url><loc>https://x</wrong>')).toHaveLength(
+    1,
+  );
+  const entities =
+    '<!DOCTYPE urlset [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><urlset><url><loc>&b;</loc></url></urlset>';
+  expect(parseSitemap(entities)).toEqual([]);
+  const bomb = gzipSync(Buffer.alloc(60 * 2 ** 20));
+  expect(reveal(fetched(bomb), 'https://example.org/')).toEqual({ kind: 'nothing', listed: [] });
+});
+
+test.each([
+  [
+    '<rss version="2.0"><channel><title>t</title><item><title>One</title><link>https://example.org/1</link><pubDate>Fri, 02 Jan 2026 03:04:05 GMT</pubDate></item></channel></rss>',
+  ],
+  [
+    '<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title><entry><title>One</title><link rel="alternate" href="/1"/><updated>2026-01-02T03:04:05Z</updated></entry></feed>',
+  ],
+  [
+    '{"version": "https://jsonfeed.org/version/1.1", "title": "t", "items": [{"id": "1", "title": "One", "url": "https://example.org/1", "date_modified": "2026-01-02T03:04:05Z"}]}',
+  ],
+])('a feed lists what its entries link to: %.12s', (text) => {
+  expect(reveal(fetched(text), 'https://example.org/feed')).toEqual({
+    kind: 'feed',
+    listed: [{ url: 'https://example.org/1', title: 'One', modifiedMs: Date.UTC(2026, 0, 2, 3, 4, 5) }],
+  });
+});
+
+test('links of a page are those a reader can follow', () => {
+  const html = `<base href="/docs/"><title><a href="no1"></title><script>'<a href="no2">'</script><!-- <a href="no3"> -->
+    <a href="one">1</a><a href='/two?b#c'>2</a><A HREF=three rel="nofollow">3</A><area href="//other.org/four"><a href="mailto:x@y">5</a>
+    <a href="javascript:x()">6</a><a>7</a><a href="one#again">8</a><link rel="alternate" type="application/rss+xml" href="/feed">`;
+  expect(reveal(fetched(html, 'text/html'), 'https://example.org/x/y')).toEqual({
+    kind: 'links',
+    listed: [
+      { url: 'https://example.org/docs/one' },
+      { url: 'https://example.org/two?b' },
+      { url: 'https://other.org/four' },
+    ],
+  });
+  expect(parseLinks(html).feeds).toEqual(['/feed']);
+  expect(parseLinks('<meta name=ROBOTS content="noindex, NoFollow"><a href=x>').listed).toEqual([]);
+});
+
+test('scope: within, include, exclude', () => {
+  const read = readScope({
+    within: 'site',
+    include: ['/docs/*'],
+    exclude: ['*.pdf', 'https://example.org/docs/old/*'],
+  });
+  const scope = read.kind === 'scope' ? read.scope : expect.unreachable();
+  const inside = (url: string) => isWithin(scope, 'https://www.example.org/start', url);
+  expect(inside('https://example.org/docs/a')).toBe(true);
+  expect(inside('https://docs.example.org/docs/a')).toBe(true);
+  expect(inside('https://example.com/docs/a')).toBe(false);
+  expect(inside('https://example.org/blog/a')).toBe(false);
+  expect(inside('https://example.org/docs/a.pdf')).toBe(false);
+  expect(inside('https://example.org/docs/old/a')).toBe(false);
+  const folder = readScope(true);
+  const usual = folder.kind === 'scope' ? folder.scope : expect.unreachable();
+  expect(isWithin(usual, 'https://example.org/a/b.html', 'https://example.org/a/c/d')).toBe(true);
+  expect(isWithin(usual, 'https://example.org/a/b.html', 'https://example.org/x')).toBe(false);
+  expect(isWithin(usual, 'https://example.org/a/b.html', 'https://www.example.org/a/c')).toBe(false);
+});
+
+test.each([
+  [{ within: 'world' }, 'discover.within is "world"'],
+  [{ depth: -1 }, 'discover.depth is -1'],
+  [{ pages: 1.5 }, 'discover.pages is 1.5'],
+  [{ include: 'x' }, 'discover.include is "x"'],
+  [{ deep: 1 }, 'discover.deep is 1'],
+  ['yes', 'discover is "yes"'],
+])('discover %j is refused with a sentence', (value, words) => {
+  const read = readScope(value);
+  expect(read.kind === 'wrong' && read.fault.sentence).toContain(words);
+});
+
+test('patterns cannot be made to backtrack', () => {
+  expect(matchesPattern('/a*b*c', '/axxbxxc')).toBe(true);
+  expect(matchesPattern('/a*b', '/ab/')).toBe(false);
+  expect(matchesPattern(`/${'a*'.repeat(50)}b`, `/${'a'.repeat(4000)}`)).toBe(false);
+});

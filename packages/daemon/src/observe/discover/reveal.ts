@@ -1,0 +1,35 @@
+/** What one answer reveals about other pages, whatever kind of index it is: URLs in their one spelling, each once. */
+import type { Outcome } from '../../values/observation.ts';
+import { decodeText } from '../../values/text.ts';
+import { normaliseUrl } from '../../values/url.ts';
+import { looksLikeFeed, parseFeedIndex } from './feed.ts';
+import { parseLinks } from './links.ts';
+import type { Listed } from './listed.ts';
+import { looksLikeSitemap, parseSitemap, unpackSitemap } from './sitemap.ts';
+
+export interface Revealed {
+  readonly kind: 'sitemap' | 'feed' | 'links' | 'nothing';
+  readonly listed: readonly Listed[];
+}
+
+export function reveal(fetched: Extract<Outcome, { kind: 'fetched' }>, pageUrl: string): Revealed {
+  const body = unpackSitemap(fetched.body);
+  if (!body) return { kind: 'nothing', listed: [] };
+  const { text } = decodeText(body, fetched.mediaType, fetched.charset);
+  if (looksLikeSitemap(text)) return { kind: 'sitemap', listed: tidy(parseSitemap(text), pageUrl) };
+  if (looksLikeFeed(text)) return { kind: 'feed', listed: tidy(parseFeedIndex(text), pageUrl) };
+  if (fetched.mediaType !== undefined && !/html|xml/.test(fetched.mediaType)) return { kind: 'nothing', listed: [] };
+  const { listed, base } = parseLinks(text);
+  return { kind: 'links', listed: tidy(listed, (base && URL.parse(base, pageUrl)?.href) ?? pageUrl) };
+}
+
+function tidy(listed: readonly Listed[], base: string): readonly Listed[] {
+  const seen = new Map<string, Listed>();
+  for (const entry of listed) {
+    const absolute = URL.parse(entry.url, base)?.href;
+    const normalised = absolute === undefined ? undefined : normaliseUrl(absolute);
+    if (normalised?.kind === 'url' && !seen.has(normalised.url))
+      seen.set(normalised.url, { ...entry, url: normalised.url });
+  }
+  return [...seen.values()];
+}

@@ -1,0 +1,95 @@
+/**
+ * What belongs to a watched collection: settings a person writes at a page (`options.discover`), checked once, and the
+ * question whether a URL is in.
+ *
+ * `within` is `folder` (below the page's own folder), `site` (the same registrable domain) or `anywhere`. Patterns are
+ * addresses with `*` for anything; one without scheme is matched against the path. A URL is in when it is within, some
+ * include matches (or there is none), and no exclude does.
+ */
+import type { Fault } from '../../values/fault.ts';
+import { fault } from '../../values/fault.ts';
+import { siteOf } from '../../values/url.ts';
+
+export interface Scope {
+  readonly within: 'folder' | 'site' | 'anywhere';
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  /** How many links away from the page; sitemaps and feeds count as no distance. */
+  readonly depthMax: number;
+  /** How many pages may be watched because of this one. */
+  readonly pagesMax: number;
+}
+
+/** A collection that someone starts without saying more; large enough for a site, small enough for a mistake. */
+const usual: Scope = { within: 'folder', include: [], exclude: [], depthMax: 1, pagesMax: 1000 };
+/** Patterns are tried on every link. */
+const patternsMax = 100;
+
+export type ReadScope =
+  | { readonly kind: 'scope'; readonly scope: Scope }
+  | { readonly kind: 'wrong'; readonly fault: Fault }
+  | { readonly kind: 'none' };
+
+/** Reads `options.discover` of a page: absent or false for none, true for the usual, or an object. */
+export function readScope(value: unknown): ReadScope {
+  if (value === undefined || value === false || value === null) return { kind: 'none' };
+  if (value === true) return { kind: 'scope', scope: usual };
+  const wrong = (field: string, given: unknown, allowed: string): ReadScope => ({
+    kind: 'wrong',
+    fault: fault('discover-wrong', `discover${field} is ${JSON.stringify(given)}; allowed is ${allowed}`),
+  });
+  if (typeof value !== 'object') return wrong('', value, 'true, false or an object');
+  const known = ['within', 'include', 'exclude', 'depth', 'pages'];
+  const {
+    within = usual.within,
+    include = [],
+    exclude = [],
+    depth = usual.depthMax,
+    pages = usual.pagesMax,
+    ...rest
+  } = value as Record<string, unknown>;
+  const unknown = Object.keys(rest)[0];
+  if (unknown !== undefined) return wrong(`.${unknown}`, rest[unknown], `one of ${known.join(', ')}`);
+  if (within !== 'folder' && within !== 'site' && within !== 'anywhere')
+    return wrong('.within', within, 'folder, site or anywhere');
+  const isPatterns = (list: unknown): list is string[] =>
+    Array.isArray(list) && list.length <= patternsMax && list.every((item) => typeof item === 'string' && item !== '');
+  if (!isPatterns(include)) return wrong('.include', include, `a list of at most ${patternsMax} patterns`);
+  if (!isPatterns(exclude)) return wrong('.exclude', exclude, `a list of at most ${patternsMax} patterns`);
+  const isCount = (number: unknown, max: number): number is number =>
+    Number.isInteger(number) && (number as number) >= 0 && (number as number) <= max;
+  if (!isCount(depth, 100)) return wrong('.depth', depth, 'a whole number from 0 to 100');
+  if (!isCount(pages, 1_000_000)) return wrong('.pages', pages, 'a whole number from 0 to 1000000');
+  return { kind: 'scope', scope: { within, include, exclude, depthMax: depth, pagesMax: pages } };
+}
+
+export function isWithin(scope: Scope, indexUrl: string, url: string): boolean {
+  const index = new URL(indexUrl);
+  const candidate = new URL(url);
+  if (scope.within === 'site' && siteOf(candidate.hostname) !== siteOf(index.hostname)) return false;
+  if (scope.within === 'folder') {
+    const folder = index.pathname.slice(0, index.pathname.lastIndexOf('/') + 1);
+    if (candidate.host !== index.host || !candidate.pathname.startsWith(folder)) return false;
+  }
+  const matches = (pattern: string) => {
+    const path = candidate.pathname + candidate.search;
+    return matchesPattern(pattern, pattern.includes('://') ? url : path);
+  };
+  return (scope.include.length === 0 || scope.include.some(matches)) && !scope.exclude.some(matches);
+}
+
+/** Stars mean anything, and everything else itself; pieces are sought leftmost, so it costs one pass. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const pieces = pattern.split(/\*+/);
+  if (pieces.length === 1) return text === pattern;
+  const first = pieces[0]!;
+  const last = pieces.at(-1)!;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const piece of pieces.slice(1, -1)) {
+    const found = text.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}

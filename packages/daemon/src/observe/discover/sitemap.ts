@@ -1,0 +1,72 @@
+/** Sitemaps (sitemaps.org 0.9) and their indexes, read as a stream of tags: a file of 50 MB leaves only its entries. */
+import { gunzipSync } from 'node:zlib';
+import { SaxesParser } from 'saxes';
+import type { Listed } from './listed.ts';
+import { listedMax } from './listed.ts';
+
+/** The protocol's limit for one file, unpacked. */
+const unpackedBytesMax = 50 * 2 ** 20;
+/** Longer texts inside a tag are no address and no date. */
+const textCharactersMax = 4096;
+
+export function looksLikeSitemap(text: string): boolean {
+  return /<(?:\w+:)?(urlset|sitemapindex)[\s>]/.test(text.slice(0, 4096));
+}
+
+/** Sitemaps are often kept as .gz files and served as what they are. */
+export function unpackSitemap(body: Uint8Array): Uint8Array | undefined {
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
+  try {
+    return gunzipSync(body, { maxOutputLength: unpackedBytesMax });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Entries up to the first mistake in the file: what came before it is good. */
+export function parseSitemap(text: string): readonly Listed[] {
+  const listed: Listed[] = [];
+  const parser = new SaxesParser();
+  const stop = new Error('enough');
+  let index = false;
+  let entry: { url?: string; modifiedMs?: number } | undefined;
+  let collecting = '';
+  let words = '';
+  const collect = (text: string) => {
+    if (collecting !== '' && words.length < textCharactersMax) words += text;
+  };
+  parser.on('opentag', ({ name }) => {
+    const local = name.slice(name.indexOf(':') + 1);
+    if (local === 'sitemapindex') index = true;
+    if (local === 'url' || local === 'sitemap') entry = {};
+    collecting = name === local || !name.includes('image') ? local : '';
+    words = '';
+  });
+  parser.on('text', collect);
+  parser.on('cdata', collect);
+  parser.on('closetag', ({ name }) => {
+    const local = name.slice(name.indexOf(':') + 1);
+    if (entry && local === collecting && local === 'loc' && entry.url === undefined) entry.url = words.trim();
+    if (entry && local === collecting && local === 'lastmod') {
+      const modifiedMs = Date.parse(words.trim());
+      if (!Number.isNaN(modifiedMs)) entry.modifiedMs = modifiedMs;
+    }
+    if (entry && (local === 'url' || local === 'sitemap')) {
+      const { url, modifiedMs } = entry;
+      if (url)
+        listed.push({ url, ...(modifiedMs === undefined ? {} : { modifiedMs }), ...(index ? { isIndex: true } : {}) });
+      entry = undefined;
+      if (listed.length >= listedMax) throw stop;
+    }
+    collecting = '';
+  });
+  parser.on('error', () => {
+    throw stop;
+  });
+  try {
+    parser.write(text).close();
+  } catch {
+    // The reader was stopped, by us or by what stands in the file; what was listed stays listed.
+  }
+  return listed;
+}
