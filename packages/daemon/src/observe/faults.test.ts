@@ -12,7 +12,11 @@ const written = /(?:\bfault\(|LimitReached\(|\bfailed\()\s*'([a-z][a-z-]+)'|: \[
 
 test('every fault of observing has its row in docs/faults.md', () => {
   const here = import.meta.dirname;
-  const code = [...sources(here), readFileSync(join(here, '../values/url.ts'), 'utf8'), readFileSync(join(here, '../values/network.ts'), 'utf8')].join('\n');
+  const code = [
+    ...sources(here),
+    readFileSync(join(here, '../values/url.ts'), 'utf8'),
+    readFileSync(join(here, '../values/network.ts'), 'utf8'),
+  ].join('\n');
   const used = new Set([...code.matchAll(written)].map((match) => match[1] ?? match[2] ?? match[3]));
   const page = readFileSync(join(here, '../../../../docs/faults.md'), 'utf8');
   const section = page.split(/^## /m).find((part) => part.startsWith('Looking at pages'))!;
