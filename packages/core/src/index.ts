@@ -1,6 +1,5 @@
-export { Allowance, type AllowanceState } from './dispatch/allowance.ts';
-export { Gates } from './dispatch/gates.ts';
 export { type Looks, type RateEstimate, estimateRate, maximumLikelihoodRate } from './learn/rate.ts';
+export { type EstimatedIntensity, intensityFromEvents, poissonInterval } from './learn/intensity.ts';
 export { type Lines, type Loss, scheduleLoss } from './loss/loss.ts';
 export { obsolescence } from './loss/obsolescence.ts';
 export { staleness } from './loss/staleness.ts';
@@ -8,6 +7,12 @@ export { type Life, type Urgency, lifeAfter, urgencyAt, utilityLoss } from './lo
 export { type Kin, groupKeys, kinOf, sitePrefix } from './model/kin.ts';
 export type { ChangeModel, Known } from './model/model.ts';
 export { type PoissonModel, homogeneous, poisson, shaped } from './model/poisson.ts';
+export { type WeeklySource, dbWorld, microNet } from './plan/eckstein-traces.ts';
+export { type ContinuousProblem, planContinuous } from './plan/polite-continuous.ts';
+export { type Improved, type Improvement, improve } from './plan/polite-improve.ts';
+export { firstArrivalSchedule, thresholdSchedule, uniformSchedule } from './plan/polite-policies.ts';
+export { type ReferencePlan, planByTable } from './plan/polite-reference.ts';
+export { type Infeasible, type PolitePlan, checkPlan, equalSteps, planPolite, politeCurve } from './plan/polite.ts';
 export { type PolicyEntry, policies } from './policy/catalog.ts';
 export { DueQueue } from './policy/due-queue.ts';
 export type { Belief, Choice, Finding, Policy, Watched } from './policy/policy.ts';

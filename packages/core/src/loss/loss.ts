@@ -19,6 +19,8 @@ export interface Loss {
    * then a line in A, and a planner may use a hull of lines instead of comparing gaps.
    */
   lines?(times: Float64Array): Lines;
+  /** A faster gap between the i-th and the j-th of ascending times, good enough to compare by. */
+  onGrid?(times: Float64Array): (i: number, j: number) => number;
 }
 
 export interface Lines {

@@ -72,5 +72,21 @@ export function staleness(intensity: Profile, importance: Profile, from: number,
     return loss;
   };
 
-  return { name: 'staleness', from, to, gap };
+  const onGrid = (times: Float64Array): ((i: number, j: number) => number) => {
+    const changes = new Float64Array(times.length);
+    const rest = new Float64Array(times.length);
+    const ahead = new Float64Array(times.length);
+    for (let n = 0, k = 0; n < times.length; n++) {
+      while (k + 2 < breaks.length && breaks[k + 1] <= times[n]) k++;
+      changes[n] = L[k] + rate[k] * (times[n] - breaks[k]);
+      rest[n] = A[count] - A[k] - weight[k] * (times[n] - breaks[k]);
+      ahead[n] = gap(times[n], to);
+    }
+    return (i, j) => {
+      const changed = -Math.expm1(changes[i] - changes[j]);
+      return ahead[i] - changed * rest[j] - (1 - changed) * ahead[j];
+    };
+  };
+
+  return { name: 'staleness', from, to, gap, onGrid };
 }

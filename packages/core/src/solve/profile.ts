@@ -1,5 +1,5 @@
-/** Profiles from outside: a number, or `{"breaks":[0,…,b],"values":[…],"period":b}`, and back again. */
-import { type Profile, constant, isConstant, profile, profileTrouble } from '../time/profile.ts';
+/** Profiles from outside: a number, or `{"breaks":[0,…,b],"values":[…],"period":b}`. */
+import { type Profile, constant, profile, profileTrouble } from '../time/profile.ts';
 import { Refusal, isFields, numberAt, numbersAt, onlyKeys } from './read.ts';
 
 export function profileAt(value: unknown, field: string): Profile {
@@ -26,10 +26,4 @@ export function profileCovering(value: unknown, field: string, horizon: number):
       `breaks from 0 to the horizon (${horizon}), or a period, are expected`,
     );
   return found;
-}
-
-export function profileOut(p: Profile): number | Record<string, unknown> {
-  if (isConstant(p)) return p.values[0];
-  const parts = { breaks: Array.from(p.breaks), values: Array.from(p.values) };
-  return p.period === undefined ? parts : { ...parts, period: p.period };
 }

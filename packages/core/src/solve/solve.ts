@@ -2,6 +2,8 @@
  * `revisit solve`: one planning or estimation problem in, one solution out. The table below maps a problem's `kind` to the
  * reader that checks its fields and calls the planner; the forms are in docs/solve.md.
  */
+import { solveEstimate } from './estimate.ts';
+import { solvePolite } from './polite.ts';
 import { type Fields, Refusal, isFields } from './read.ts';
 
 export type Solver = (problem: Fields) => Record<string, unknown>;
@@ -10,7 +12,7 @@ export type SolveOutcome =
   | { readonly kind: 'solved'; readonly solution: Record<string, unknown> }
   | { readonly kind: 'refused'; readonly field: string; readonly value: unknown; readonly sentence: string };
 
-const solvers: Record<string, Solver> = {};
+const solvers: Record<string, Solver> = { polite: solvePolite, estimate: solveEstimate };
 
 export function solve(problem: unknown): SolveOutcome {
   try {

@@ -1,47 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Select } from '../values/page.ts';
-import { detect, type Detected } from './detect.ts';
-
-/** A page with its memory: each call is one look, an hour after the last unless told otherwise. */
-function watched(select: Select, options: Record<string, unknown> = {}) {
-  const versions: { text: string; told: boolean }[] = [];
-  let state: string | undefined;
-  let lookedAtMs = 0;
-  let now = 0;
-  return async (
-    body: string,
-    mediaType = 'text/html',
-    afterMs = 3_600_000,
-    url = 'https://example.com/',
-  ): Promise<Detected> => {
-    now += afterMs;
-    const seen = await detect({
-      select,
-      options,
-      body: new TextEncoder().encode(body),
-      mediaType,
-      url,
-      atMs: now,
-      previous:
-        state === undefined
-          ? undefined
-          : {
-              state,
-              lookedAtMs,
-              last: () => versions.at(-1)?.text,
-              told: () => versions.findLast((version) => version.told)?.text,
-            },
-    });
-    state = seen.state;
-    lookedAtMs = now;
-    const { detection } = seen;
-    if (detection.kind === 'first') versions.push({ text: detection.projection.text, told: true });
-    if (detection.kind === 'changed')
-      versions.push({ text: detection.projection.text, told: detection.quiet === undefined });
-    if (detection.kind === 'unchanged' && detection.late) versions.at(-1)!.told = true;
-    return seen;
-  };
-}
+import { watched } from './watched.oracle.ts';
 
 const page = (inner: string) => `<!doctype html><html><head><title>Shop</title></head><body>${inner}</body></html>`;
 
@@ -63,7 +22,7 @@ test.each<[Select, string, string, string]>([
     '{\n  "a": {\n    "c": 3,\n    "d": 2\n  },\n  "b": 1\n}',
   ],
 ])('%j selects', async (select, mediaType, body, text) => {
-  const { detection } = await watched(select)(body, mediaType);
+  const { detection } = await watched(select)(body, { mediaType });
   expect(detection).toMatchObject({ kind: 'first', projection: { text } });
 });
 
@@ -83,13 +42,15 @@ test('a change is told with what changed', async () => {
 });
 
 test('a filter that never ends is stopped and said', async () => {
-  const { detection } = await watched({ kind: 'jq', expression: '[range(1e12)] | length' })('{}', 'application/json');
+  const { detection } = await watched({ kind: 'jq', expression: '[range(1e12)] | length' })('{}', {
+    mediaType: 'application/json',
+  });
   expect(detection).toMatchObject({ kind: 'unreadable', fault: { code: 'selector-slow' } });
 });
 
 test('an expression that backtracks for ever is stopped and said', async () => {
   const look = watched({ kind: 'regexp', expression: '(a+)+$' });
-  expect((await look(`${'a'.repeat(60)}b`, 'text/plain')).detection).toMatchObject({
+  expect((await look(`${'a'.repeat(60)}b`, { mediaType: 'text/plain' })).detection).toMatchObject({
     kind: 'unreadable',
     fault: { code: 'selector-slow' },
   });

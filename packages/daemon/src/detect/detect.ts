@@ -13,7 +13,19 @@ import { decode } from './decode.ts';
 import { difference, type Difference } from './difference.ts';
 import { looksLikeFeed } from './feed.ts';
 import { mediaKindOf } from './media.ts';
-import { emptyNoise } from './noise.ts';
+import { itemDifference, readItems, withoutFields } from './items.ts';
+import {
+  emptyNoise,
+  fieldSightings,
+  ignoredFields,
+  learnNoise,
+  masked,
+  noiseLinesMin,
+  secondLookMs,
+  sightings,
+  type Learned,
+} from './noise.ts';
+import { comparable, comparesAsWritten } from './normalise.ts';
 import { readOptions, type DetectOptions } from './options.ts';
 import { project, treeOf, type Source } from './project.ts';
 import { readState, stateOfTrouble, writeState, type DetectState } from './state.ts';
@@ -34,6 +46,8 @@ export interface DetectInput {
   readonly url: string;
   /** When the answer came. */
   readonly atMs: number;
+  /** This look is the one that `again` of the last look asked for. */
+  readonly second?: boolean | undefined;
   readonly previous?: Previous | undefined;
 }
 
@@ -172,25 +186,82 @@ async function compare(
 ): Promise<Detected> {
   const pending = state.pendingSinceMs === undefined ? {} : { pendingSinceMs: state.pendingSinceMs };
   const carried: DetectState = { ...next, ...pending };
-  if (projection.text === last) return settle(input, options, carried, last, { kind: 'unchanged' });
-  const change = difference(last, projection.text, differenceOptions(options, projection.format));
-  const count = countOf(change);
-  return settle(input, options, carried, projection.text, {
-    kind: 'changed',
-    projection,
-    count,
-    summary: summaryOf(change),
-  });
+  const { format, text } = projection;
+  let view = viewOf(options, carried);
+  if (view(text) === view(last)) return settle(input, options, carried, text, { kind: 'unchanged' });
+  const learned = learn(input, options, carried, text, last);
+  const wiser: DetectState = learned ? { ...carried, noise: learned.noise } : carried;
+  view = viewOf(options, wiser);
+  const again = learned?.secondLook ? { again: { afterMs: secondLookMs, why: 'noise' as const } } : {};
+  // The body that is held back must be read again, even when it comes back the same.
+  if (learned?.hold)
+    return { detection: { kind: 'unchanged' }, state: writeState({ ...wiser, body: state.body }), ...again };
+  if (view(text) === view(last)) return settle(input, options, wiser, text, { kind: 'unchanged' });
+  const change = difference(view(last), view(text), differenceOptions(options, wiser));
+  // Everything that differed is of a kind that is not told, such as entries that fell off the end of a feed.
+  if (format === 'items' && countOf(change, options, wiser) === 0)
+    return settle(input, options, wiser, text, { kind: 'unchanged' });
+  const count = Math.max(1, countOf(change, options, wiser));
+  const seen = { kind: 'changed' as const, projection, count, summary: summaryOf(told(change, options, wiser)) };
+  return { ...again, ...(await settle(input, options, wiser, text, seen)) };
 }
 
-function differenceOptions(options: DetectOptions, format: Projection['format']) {
-  const key = options.items === false ? undefined : options.items.key;
-  return { format, ...(key === undefined ? {} : { itemKey: key }) };
+/** The text as it is compared: what is noise or ruled equal made equal. */
+function viewOf(options: DetectOptions, state: DetectState): (text: string) => string {
+  const { normalise, noise } = options;
+  const asWritten = comparesAsWritten(normalise);
+  const quiet = noise === 'off' || state.noise.parts.length === 0;
+  if (state.format === 'items')
+    return quiet ? (text) => text : (text) => withoutFields(text, ignoredFields(state.noise));
+  if (asWritten && quiet) return (text) => text;
+  return (text) => {
+    const lines = quiet ? text.split('\n') : masked(text.split('\n'), state.noise);
+    return (asWritten ? lines : lines.map((line) => comparable(line, normalise))).join('\n');
+  };
 }
 
-function countOf(change: Difference): number {
-  if (!change.items) return 1;
-  return Math.max(1, change.items.added.length + change.items.changed.length + change.items.removed.length);
+function learn(
+  input: DetectInput,
+  options: DetectOptions,
+  state: DetectState,
+  text: string,
+  last: string,
+): Learned | undefined {
+  if (options.noise === 'off') return undefined;
+  const time = { atMs: input.atMs, lookedAtMs: input.previous!.lookedAtMs, second: input.second === true };
+  const view = viewOf(options, state);
+  if (state.format === 'items') {
+    const change = itemDifference(readItems(last), readItems(text), itemKey(options), ignoredFields(state.noise));
+    return learnNoise(state.noise, fieldSightings(change), time);
+  }
+  const precise = !['whole', 'text', 'main', 'links'].includes(input.select.kind);
+  const lines = view(text).split('\n');
+  if (precise || lines.length < noiseLinesMin) return undefined;
+  return learnNoise(state.noise, sightings(view(last).split('\n'), lines), time);
+}
+
+function itemKey(options: DetectOptions): string | undefined {
+  return options.items === false ? undefined : options.items.key;
+}
+
+function differenceOptions(options: DetectOptions, state: DetectState) {
+  const key = itemKey(options);
+  return {
+    format: state.format,
+    ignoredFields: ignoredFields(state.noise),
+    ...(key === undefined ? {} : { itemKey: key }),
+  };
+}
+
+/** Entries fall off the end of a feed by themselves; from a list in JSON they are taken. */
+function told(change: Difference, options: DetectOptions, state: DetectState): Difference {
+  const removed = (options.items !== false && options.items.removed) ?? state.media !== 'feed';
+  return change.items && !removed ? { ...change, items: { ...change.items, removed: [] } } : change;
+}
+
+function countOf(change: Difference, options: DetectOptions, state: DetectState): number {
+  const { items } = told(change, options, state);
+  return items ? items.added.length + items.changed.length + items.removed.length : 1;
 }
 
 type Seen = (Detection & { kind: 'changed' }) | { readonly kind: 'unchanged' };
@@ -206,9 +277,12 @@ async function settle(
   const { pendingSinceMs, ...settled } = state;
   const waits = seen.kind === 'changed' || pendingSinceMs !== undefined;
   if (!waits) return { detection: seen, state: writeState(settled) };
-  const told = (await input.previous!.told()) ?? '';
-  const change = difference(told, text, differenceOptions(options, state.format));
-  const why = text === told ? 'it is again as it was last told' : unmet(options.tell, told, text, state.format, change);
+  const view = viewOf(options, state);
+  const before = view((await input.previous!.told()) ?? '');
+  const now = view(text);
+  const change = told(difference(before, now, differenceOptions(options, state)), options, state);
+  const why =
+    now === before ? 'it is again as it was last told' : unmet(options.tell, before, now, state.format, change);
   if (why !== undefined) {
     return { detection: seen.kind === 'changed' ? { ...seen, quiet: why } : seen, state: writeState(settled) };
   }
@@ -224,6 +298,8 @@ async function settle(
   }
   const summary = summaryOf(change);
   const detection: Detection =
-    seen.kind === 'changed' ? { ...seen, summary } : { kind: 'unchanged', late: { count: countOf(change), summary } };
+    seen.kind === 'changed'
+      ? { ...seen, summary }
+      : { kind: 'unchanged', late: { count: Math.max(1, countOf(change, options, state)), summary } };
   return { detection, state: writeState(settled) };
 }

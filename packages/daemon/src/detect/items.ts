@@ -30,6 +30,13 @@ export function readItems(text: string): readonly Item[] {
   return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as Item);
 }
 
+/** The same list with some fields left out of every item. */
+export function withoutFields(text: string, names: ReadonlySet<string>): string {
+  if (names.size === 0) return text;
+  const kept = (item: Item) => Object.fromEntries(Object.entries(item).filter(([name]) => !names.has(name)));
+  return itemLines(readItems(text).map(kept));
+}
+
 /** A field by its name, or by dots through inner objects. */
 export function fieldOf(item: Item, path: string): Json | undefined {
   let value: Json | undefined = item;

@@ -19,6 +19,8 @@ export interface NormaliseRules {
   readonly replace: readonly { readonly pattern: RegExp; readonly with: string }[];
   /** Keep utm_source and the like in links. */
   readonly tracking: boolean;
+  /** Keep what its markup calls an advertisement. */
+  readonly advertisements: boolean;
 }
 
 /** What must be met before a change is told, measured against the last version that was told. */
@@ -125,6 +127,7 @@ function readNormalise(value: unknown): NormaliseRules {
     'ignore',
     'replace',
     'tracking',
+    'advertisements',
   ]);
   return {
     whitespace: flag(fields, field, 'whitespace') ?? true,
@@ -147,6 +150,7 @@ function readNormalise(value: unknown): NormaliseRules {
       return { pattern: pattern(inner['pattern'], `${place}.pattern`), with: replacement };
     }),
     tracking: flag(fields, field, 'tracking') ?? false,
+    advertisements: flag(fields, field, 'advertisements') ?? false,
   };
 }
 

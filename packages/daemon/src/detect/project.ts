@@ -135,7 +135,11 @@ async function selected(source: Source): Promise<Raw | Refused> {
     case 'text':
       return byDocument(source, () => {
         const tree = source.tree();
-        return { text: visibleText(tree), format: 'text', title: titleOf(tree) };
+        return {
+          text: visibleText(tree, source.options.normalise.advertisements),
+          format: 'text',
+          title: titleOf(tree),
+        };
       });
     case 'whole':
       return byDocument(source, () => ({ text: brokenLines(text), format: 'html', title: titleInSource(text) }));
@@ -247,11 +251,16 @@ function ofValues(
   const told = values.filter((value) => value !== null);
   if (told.length === 0)
     return source.formatBefore === 'items' && isEmptied(source) ? { text: '', format: 'items' } : nothing(select);
-  if (told.length === 1) return ofJson(told[0], source);
+  if (told.length === 1 && !(severalWanted(select) && isItem(told[0]))) return ofJson(told[0], source);
   if (source.options.items !== false && told.every(isItem))
     return { text: itemLines(told as readonly Item[]), format: 'items' };
   if (told.every((value) => typeof value !== 'object')) return { text: told.map(String).join('\n'), format: 'text' };
   return { text: jsonLines(told), format: 'json' };
+}
+
+/** Whether the expression asks for all of something, so that one object is a list of one. */
+function severalWanted(select: Select & { kind: 'jsonpath' | 'jq' }): boolean {
+  return (select.kind === 'jq' ? /\[\]|\.\.|select\(/ : /\*|\.\.|\[\?|[,:]/).test(select.expression);
 }
 
 /** `$.jobs[*]` finds nothing both when the list is empty and when the name is gone; only the first is a list without items. */

@@ -34,6 +34,9 @@ function textSummary(blocks: readonly Block[]): string {
   const changed = blocks.find((block) => block.kind === 'changed');
   const added = blocks.find((block) => block.kind === 'added');
   const removed = blocks.find((block) => block.kind === 'removed');
+  // One short line for another reads best as such.
+  if (added?.lines.length === 1 && removed?.lines.length === 1 && !changed && added.lines[0].length <= 60)
+    return `${clipped(removed.lines[0], 60)} → ${clipped(added.lines[0], 60)}`;
   if (added) return `Added: ${clipped(added.lines.join(' / '), quoteMax)}`;
   if (changed) {
     const before = changed.words.filter((run) => run.kind === 'removed').map((run) => run.text);

@@ -21,7 +21,21 @@ function hidden(element: Element): boolean {
   return style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(style);
 }
 
-export function visibleText(root: AnyNode): string {
+const adWord =
+  /(^|[\s_-])(ads?|advert(isement|ising|s)?|sponsored|adsbygoogle|adslot|adbox|adunit|adwrapper|dfp|taboola|outbrain)([\s_-]|$)/i;
+const neverAd = new Set(['html', 'body', 'main', 'article']);
+
+/** Advertisements that say so in their markup; the rest is found by watching. */
+export function isAdvertisement(element: Element): boolean {
+  if (neverAd.has(element.name)) return false;
+  const { attribs } = element;
+  const name = attribs['class'] === undefined ? attribs['id'] : `${attribs['class']} ${attribs['id'] ?? ''}`;
+  if (name !== undefined && adWord.test(name)) return true;
+  if (attribs['data-ad-slot'] !== undefined || attribs['data-ad-client'] !== undefined) return true;
+  return attribs['aria-label'] !== undefined && /^(advertisement|sponsored)$/i.test(attribs['aria-label']);
+}
+
+export function visibleText(root: AnyNode, keepAdvertisements = true): string {
   const lines: string[] = [];
   let line = '';
   const endLine = () => {
@@ -35,6 +49,7 @@ export function visibleText(root: AnyNode): string {
       if (isText(node)) line += node.data;
       else if (isTag(node)) {
         if (node !== root && (unseen.has(node.name) || hidden(node))) return false;
+        if (!keepAdvertisements && node !== root && isAdvertisement(node)) return false;
         if (blocks.has(node.name)) endLine();
         else if (cells.has(node.name)) line += ' ';
         if (node.name === 'img' && node.attribs['alt']) line += ` ${node.attribs['alt']} `;

@@ -3,7 +3,7 @@
  * reads; elements carry the few names more that XPath asks for.
  */
 import { Element, isTag, isText, type AnyNode, type Document } from 'domhandler';
-import { parse, parseFragment, type DefaultTreeAdapterMap, type ParserOptions } from 'parse5';
+import { parse, parseFragment, type ParserOptions } from 'parse5';
 import { adapter, type Htmlparser2TreeAdapterMap } from 'parse5-htmlparser2-tree-adapter';
 
 const html = 'http://www.w3.org/1999/xhtml';
@@ -18,26 +18,30 @@ export class NamedElement extends Element {
   }
 }
 
+/** An object without inherited names, for attributes that strangers name, yet as fast as a literal. */
+const Bare = function Bare() {} as unknown as new () => Record<string, string>;
+Bare.prototype = Object.create(null);
+
 const options: ParserOptions<Htmlparser2TreeAdapterMap> = {
   // Pages are read as a browser without scripts shows them: what stands in <noscript> is text of the page.
   scriptingEnabled: false,
   treeAdapter: {
     ...adapter,
     createElement(tagName, namespaceURI, attributes) {
-      const values: Record<string, string> = Object.create(null) as Record<string, string>;
+      const values = new Bare();
       for (const attribute of attributes) values[attribute.name] = attribute.value;
       const element = new NamedElement(tagName, values, []);
       element.namespace = namespaceURI;
-      // parse5's adapter writes into these when a second <html> or <body> brings more attributes.
-      element['x-attribsNamespace'] = Object.create(null) as Record<string, string>;
-      element['x-attribsPrefix'] = Object.create(null) as Record<string, string>;
       return element;
+    },
+    /** A second <html> or <body> brings more attributes. */
+    adoptAttributes(element, attributes) {
+      for (const { name, value } of attributes) element.attribs[name] ??= value;
     },
   },
 };
 
 export type Tree = Document;
-export type ParserMap = DefaultTreeAdapterMap;
 
 export function parseHtml(source: string): Tree {
   return parse(source, options);

@@ -1,11 +1,7 @@
 /** XPath 3.1 on the tree of the page. */
 import { isCDATA, isComment, isTag, isText, type AnyNode, type Element } from 'domhandler';
-import { createRequire } from 'node:module';
-import type { IDomFacade } from 'fontoxpath';
+import fontoxpath, { type IDomFacade } from 'fontoxpath';
 import { textInside } from './tree.ts';
-
-// Its CommonJS build hides its names from Node's import.
-const { evaluateXPath } = createRequire(import.meta.url)('fontoxpath') as typeof import('fontoxpath');
 
 interface AttributeNode {
   readonly nodeType: 2;
@@ -56,7 +52,13 @@ export type XPathResult = { readonly nodes: readonly (AnyNode | string)[] } | { 
 
 export function xpath(root: AnyNode, expression: string): XPathResult {
   try {
-    const found: unknown = evaluateXPath(expression, root as never, facade, {}, evaluateXPath.ALL_RESULTS_TYPE);
+    const found: unknown = fontoxpath.evaluateXPath(
+      expression,
+      root as never,
+      facade,
+      {},
+      fontoxpath.evaluateXPath.ALL_RESULTS_TYPE,
+    );
     const nodes = (found as unknown[]).map((item) => {
       if (item === null || typeof item !== 'object') return String(item);
       if (isAttribute(item)) return item.value;

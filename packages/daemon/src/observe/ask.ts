@@ -36,13 +36,8 @@ export type Answer =
   | { readonly kind: 'refused'; readonly fault: Fault; readonly untilMs?: number; readonly bytesReceived: number }
   | { readonly kind: 'failed'; readonly fault: Fault; readonly bytesReceived: number };
 
-export type Look = (ask: Ask) => Promise<Answer>;
-
-export interface Clock {
-  nowMs(): number;
-  /** Resolves after that time, or when the signal aborts; never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
-}
+/** One way to the web, or a wrapper round another. */
+export type Visit = (ask: Ask) => Promise<Answer>;
 
 export function headerOf(headers: Headers, name: string): string | undefined {
   const value = headers[name];

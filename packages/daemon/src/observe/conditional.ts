@@ -5,10 +5,10 @@
  * that the second was over (RFC 9110, 8.8.2.2), and an ETag made of that second is no better than it.
  */
 import type { Validators } from '../values/probe.ts';
-import type { Headers, Look } from './ask.ts';
+import type { Headers, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
 
-export function withConditional(inner: Look): Look {
+export function withConditional(inner: Visit): Visit {
   return (ask) => {
     const { validators } = ask;
     if (!validators || (validators.url !== undefined && validators.url !== ask.url.href)) return inner(ask);

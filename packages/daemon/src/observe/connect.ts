@@ -8,7 +8,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import type { Network } from '../values/network.ts';
 import { judgeAddress } from '../values/network.ts';
-import type { Look } from './ask.ts';
+import type { Visit } from './ask.ts';
 import { AddressRefused, explain } from './explain.ts';
 import type { Resolve } from './resolve.ts';
 import type { SocksProxy } from './socks.ts';
@@ -97,7 +97,7 @@ function guardedLookup(
  * For requests that a proxy connects: the address is the proxy's business, but a private one is refused as far as it can be
  * known from here.
  */
-export function withAddressGuard(allowNetworks: readonly Network[], resolve: Resolve, inner: Look): Look {
+export function withAddressGuard(allowNetworks: readonly Network[], resolve: Resolve, inner: Visit): Visit {
   return async (ask) => {
     const host = ask.url.hostname.replace(/^\[|\]$/g, '');
     const addresses = isIP(host) === 0 ? await resolve(host).catch(() => []) : [{ address: host }];

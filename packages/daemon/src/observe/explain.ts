@@ -79,8 +79,8 @@ export function explain(error: unknown, url: URL): Fault {
     if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') || code === 'EPROTO') {
       return fault('tls-failed', `${host}: no secure connection could be agreed on (${code})`);
     }
-    if (code.startsWith('HPE_') || code.startsWith('UND_ERR_RESPONSE')) {
-      return fault('answer-malformed', `${host}: the answer is not HTTP (${code})`);
+    if (cause.name === 'HTTPParserError') {
+      return fault('answer-malformed', `${host}: the answer is not HTTP (${cause.message})`);
     }
     if (code.startsWith('ERR_HTTP2')) return fault('connection-lost', `${host}: the HTTP/2 connection broke (${code})`);
     if (/proxy|tunnel/i.test(cause.message)) return fault('proxy-failed', `${host}: ${cause.message}`);

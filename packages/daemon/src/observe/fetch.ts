@@ -3,7 +3,9 @@
  * redirects or pages. Uses the client's dispatch interface, since streams cost more than the rest of an unchanged probe.
  */
 import type { Dispatcher } from 'undici';
-import type { Answer, Ask, Clock, Headers, Look } from './ask.ts';
+import { fault } from '../values/fault.ts';
+import type { Clock } from '../values/clock.ts';
+import type { Answer, Ask, Headers, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
 import { acceptEncoding, decompress } from './decompress.ts';
 import { explain, LimitReached } from './explain.ts';
@@ -18,7 +20,7 @@ export interface FetchOptions {
 
 const acceptPages = 'text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8';
 
-export function createFetch(options: FetchOptions): Look {
+export function createFetch(options: FetchOptions): Visit {
   const fixed = { 'user-agent': options.userAgent, accept: acceptPages, 'accept-encoding': acceptEncoding };
   return async (ask) => {
     if (ask.signal?.aborted) return stopped;
@@ -158,7 +160,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #end(error: Error): void {
     if (this.#done) return;
-    this.#settle({ kind: 'failed', fault: explain(error, this.#ask.url), bytesReceived: this.#bytes });
+    const why = explain(error, this.#ask.url);
+    // A connection lost while the body came is a page cut short, and no copy of it.
+    const cut = why.code === 'connection-lost' && this.#status !== 0;
+    this.#settle({
+      kind: 'failed',
+      fault: cut ? fault('body-truncated', `${this.#ask.url.host}: the connection ended before the answer did`) : why,
+      bytesReceived: this.#bytes,
+    });
     this.#abort();
   }
 

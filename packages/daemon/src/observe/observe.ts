@@ -7,11 +7,12 @@
 import { isIP } from 'node:net';
 import { Agent, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../values/clock.ts';
 import type { Observation, Outcome } from '../values/observation.ts';
 import type { Probe } from '../values/probe.ts';
 import type { Network } from '../values/network.ts';
 import { judgeAddress, parseNetwork } from '../values/network.ts';
-import type { Answer, Clock, Look } from './ask.ts';
+import type { Answer, Visit } from './ask.ts';
 import { withConditional } from './conditional.ts';
 import { guardedConnector, withAddressGuard } from './connect.ts';
 import { createFetch } from './fetch.ts';
@@ -53,7 +54,7 @@ export interface ObserverOptions {
   /** What was known of sites before a restart. */
   readonly standings?: Iterable<SiteStanding>;
   /** Another web: the simulated one. */
-  readonly fetchPage?: Look;
+  readonly fetchPage?: Visit;
 }
 
 export interface SiteHeaders {
@@ -90,6 +91,7 @@ export function createObserver(options: ObserverOptions): Observer {
     random: options.random,
     productToken: /^[A-Za-z_-]+/.exec(options.userAgent)?.[0] ?? 'Revisit',
     redirectsMax: limits.robotsRedirectsMax,
+    bytesMax: limits.robotsBytesMax,
   };
 
   const look = withRedirects(
@@ -139,8 +141,8 @@ function lower(headers: Readonly<Record<string, string>> | undefined): Record<st
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** A connection that is idle longer costs the server more than a new one. */
-const keepAliveMs = 10_000;
+/** Servers close idle connections after five seconds and more; one that is closed while we ask costs the page its look. */
+const keepAliveMs = 4_000;
 
 function createDispatcher(
   options: ObserverOptions,

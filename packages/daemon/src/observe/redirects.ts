@@ -3,7 +3,7 @@
  * address guard like any other. Headers given for a page go to that page's origin and nowhere else.
  */
 import { fault } from '../values/fault.ts';
-import type { Answer, Ask, Look } from './ask.ts';
+import type { Answer, Ask, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
 
 const redirect = new Set([301, 302, 303, 307, 308]);
@@ -11,7 +11,7 @@ const permanent = new Set([301, 308]);
 /** Within one chain; some sites set a cookie and send the visitor round until it comes back. */
 const cookiesMax = 20;
 
-export function withRedirects(redirectsMax: number, inner: Look): Look {
+export function withRedirects(redirectsMax: number, inner: Visit): Visit {
   return async (ask) => {
     let current = ask;
     let bytesReceived = 0;

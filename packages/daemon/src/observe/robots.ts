@@ -6,8 +6,9 @@
  *   5xx, no answer   nothing is allowed until it can be read; a copy that was read before holds on
  *   after 30 days of that without a copy, it counts as not being there
  */
+import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
-import type { Answer, Ask, Clock, Headers, Look } from './ask.ts';
+import type { Answer, Ask, Headers, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
 import type { RobotsRules } from './robots-text.ts';
 import { everythingAllowed, isAllowed, parseRobots } from './robots-text.ts';
@@ -30,6 +31,7 @@ export interface RobotsOptions {
   readonly random: () => number;
   readonly productToken: string;
   readonly redirectsMax: number;
+  readonly bytesMax: number;
 }
 
 /** What is known of one origin. `rules` undefined: never read, and `trouble` says why. */
@@ -76,7 +78,7 @@ export class RobotsMemory {
   }
 }
 
-export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: Look): Look {
+export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: Visit): Visit {
   const { clock } = options;
   const reading = new Map<string, Promise<Known>>();
   const follow = withRedirects(options.redirectsMax, inner);
@@ -117,7 +119,7 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
 
 function judge(answer: Answer, old: Known | undefined, nowMs: number, options: RobotsOptions): Known {
   if (answer.kind === 'answered' && answer.status >= 200 && answer.status < 300) {
-    const text = new TextDecoder().decode(answer.body);
+    const text = readable(answer.body, options.bytesMax);
     return { rules: parseRobots(text, options.productToken), untilMs: nowMs + lifetimeMs(answer.headers), attempts: 0 };
   }
   // 3xx that leads nowhere counts as not being there, as 4xx does.
@@ -134,6 +136,12 @@ function judge(answer: Answer, old: Known | undefined, nowMs: number, options: R
   if (nowMs - unreachableSinceMs > unreachableMsMax) return { ...state, rules: everythingAllowed };
   if (old?.rules) return { ...state, rules: old.rules };
   return { ...state, rules: undefined, trouble: trouble(answer, untilMs) };
+}
+
+/** Of a file that is too long, the lines that are whole: half a pattern would forbid more than the whole one. */
+function readable(body: Uint8Array, bytesMax: number): string {
+  const text = new TextDecoder().decode(body.subarray(0, bytesMax));
+  return body.length <= bytesMax ? text : text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
 }
 
 function trouble(answer: Answer, untilMs: number): Answer {

@@ -5,9 +5,10 @@
  * A request that can start soon waits its turn here, first come first served; one that cannot is refused with the time at
  * which to come back.
  */
+import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
 import { siteOf } from '../values/url.ts';
-import type { Answer, Ask, Clock, Look } from './ask.ts';
+import type { Answer, Ask, Visit } from './ask.ts';
 import type { SiteRules } from './gate.ts';
 import { Gate } from './gate.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -161,7 +162,7 @@ export class SiteGates {
   }
 }
 
-export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: Look): Look {
+export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: Visit): Visit {
   const { clock } = options;
   return async (ask) => {
     const host = ask.url.hostname;
@@ -204,6 +205,7 @@ const notTheSite = new Set([
   'body-too-large',
   'encoding-refused',
   'encoding-broken',
+  'body-truncated',
   'proxy-failed',
 ]);
 

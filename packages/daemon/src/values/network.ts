@@ -16,6 +16,7 @@ export function parseNetwork(text: string): ParsedNetwork {
   try {
     if (trimmed.includes('/')) return { kind: 'network', network: ipaddr.parseCIDR(trimmed) };
     const address = ipaddr.parse(trimmed);
+    if (address.kind() === 'ipv4' && !ipaddr.IPv4.isValidFourPartDecimal(trimmed)) throw new Error('not four parts');
     return { kind: 'network', network: [address, address.kind() === 'ipv4' ? 32 : 128] };
   } catch {
     return {
@@ -27,6 +28,8 @@ export function parseNetwork(text: string): ParsedNetwork {
     };
   }
 }
+
+const global6 = ipaddr.parse('2000::');
 
 /** Public by its number, and yet the inside of a cloud: Azure's wire server. */
 const metadata = new Set(['168.63.129.16']);
@@ -59,5 +62,9 @@ export function judgeAddress(text: string, allowed: readonly Network[]): Address
   }
   if (metadata.has(address.toString())) return { kind: 'refused', range: 'metadata' };
   const range: string = address.range();
+  // Of IPv6 only this eighth is given out; the rest is reserved, or an old way of writing IPv4.
+  if (range === 'unicast' && address.kind() === 'ipv6' && !address.match(global6 as never, 3)) {
+    return { kind: 'refused', range: 'reserved' };
+  }
   return range === 'unicast' ? { kind: 'allowed', range: 'public' } : { kind: 'refused', range };
 }

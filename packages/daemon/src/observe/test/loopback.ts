@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Probe, Validators } from '../../values/probe.ts';
+import { systemClock } from '../../values/clock.ts';
 import { siteOf } from '../../values/url.ts';
-import type { Clock } from '../ask.ts';
 import type { Observer, ObserverOptions } from '../observe.ts';
 import { createObserver } from '../observe.ts';
 
@@ -24,17 +24,17 @@ export interface Loopback {
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** robots.txt is answered 404 unless the handler says otherwise. */
-export async function serve(handler: Handler, robots?: Handler): Promise<Loopback> {
+export async function serve(handler: Handler, robots?: Handler, address = '127.0.0.1'): Promise<Loopback> {
   const asked: Recorded[] = [];
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     asked.push({ atMs: performance.now(), path: request.url ?? '', headers: request.headers });
     if (request.url === '/robots.txt') (robots ?? notFound)(request, response);
     else handler(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http://${address}:${port}`,
     port,
     asked,
     close: () =>
@@ -49,21 +49,9 @@ const notFound: Handler = (_request, response) => {
   response.writeHead(404).end();
 };
 
-export const realClock: Clock = {
-  nowMs: () => performance.timeOrigin + performance.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      signal?.addEventListener('abort', () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    }),
-};
-
 export function observerOn(options: Partial<ObserverOptions> = {}): Observer {
   return createObserver({
-    clock: realClock,
+    clock: systemClock,
     random: () => 0.5,
     userAgent: 'Revisit/0.1 (+https://example.org/revisit; test@example.org)',
     allowNetworks: ['127.0.0.0/8', '::1/128'],

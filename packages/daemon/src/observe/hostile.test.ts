@@ -1,0 +1,385 @@
+/**
+ * Servers that are broken, slow or mean, on real sockets of loopback. For each: the outcome a page should have, within the
+ * time and memory the limits name, while a healthy site beside it is observed as if nothing were wrong.
+ */
+import { createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Outcome } from '../values/observation.ts';
+import { decodeText } from '../values/text.ts';
+import type { Observer, ObserverOptions } from './observe.ts';
+import * as certificates from './test/certificates.ts';
+import type { Loopback } from './test/loopback.ts';
+import { observerOn, probeOf, serve } from './test/loopback.ts';
+
+const limits = {
+  connectMs: 400,
+  firstByteMs: 400,
+  totalMs: 700,
+  wireBytesMax: 2 ** 20,
+  bodyBytesMax: 2 ** 21,
+  headerBytesMax: 32 * 2 ** 10,
+};
+/** What a case may take beyond its limits on a loaded machine. */
+const slackMs = 5_000;
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const thing of open.splice(0)) await thing.close();
+});
+
+let healthy: Loopback;
+beforeAll(async () => {
+  healthy = await serve((_request, response) => response.end('well'), undefined, '127.0.0.2');
+});
+afterAll(() => healthy.close());
+
+function observer(options: Partial<ObserverOptions> = {}): Observer {
+  const made = observerOn({ limits, ...options });
+  open.push(made);
+  return made;
+}
+
+function listen(server: Server): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  });
+  open.push({
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(`127.0.0.1:${(server.address() as AddressInfo).port}`));
+  });
+}
+
+/** Speaks bytes: robots.txt is not there, everything else is the case's business. */
+function raw(answer: (socket: Socket, request: string) => void): Promise<string> {
+  return listen(
+    createTcpServer((socket) => {
+      socket.on('data', (data) => {
+        const request = data.toString('latin1');
+        if (request.startsWith('GET /robots.txt')) socket.write('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n');
+        else answer(socket, request);
+      });
+    }),
+  );
+}
+
+function repeat(socket: Socket, everyMs: number, write: () => void): void {
+  const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : write()), everyMs);
+  socket.on('close', () => clearInterval(timer));
+}
+
+/** Looks at the hostile page and, all the while, at the healthy one. */
+async function look(url: string, using: Observer = observer()): Promise<Outcome> {
+  const begunMs = performance.now();
+  let done = false;
+  const hostile = using.observe(probeOf(url)).finally(() => (done = true));
+  do {
+    const { outcome } = await using.observe(probeOf(`${healthy.origin}/`));
+    expect(outcome).toMatchObject({ kind: 'fetched', status: 200 });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  } while (!done);
+  const { outcome } = await hostile;
+  expect(performance.now() - begunMs).toBeLessThan(limits.totalMs * 2 + slackMs);
+  return outcome;
+}
+
+const codeOf = (outcome: Outcome) => ('fault' in outcome ? outcome.fault.code : outcome.kind);
+
+test('a server that accepts and says nothing', async () => {
+  const host = await raw(() => {});
+  expect(codeOf(await look(`http://${host}/`))).toBe('first-byte-timeout');
+});
+
+test('headers that drip', async () => {
+  const host = await raw((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    repeat(socket, 20, () => socket.write('x: y\r\n'));
+  });
+  expect(codeOf(await look(`http://${host}/`))).toBe('first-byte-timeout');
+});
+
+test('interim answers without end', async () => {
+  const host = await raw((socket) => repeat(socket, 5, () => socket.write('HTTP/1.1 103 Early Hints\r\nx: y\r\n\r\n')));
+  expect(codeOf(await look(`http://${host}/`))).toBe('first-byte-timeout');
+});
+
+test('a body that drips', async () => {
+  const host = await raw((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n');
+    repeat(socket, 20, () => socket.write('x'));
+  });
+  expect(codeOf(await look(`http://${host}/`))).toBe('total-timeout');
+});
+
+test.each(['Transfer-Encoding: chunked', 'Connection: close'])('a body without end (%s)', async (header) => {
+  const chunk = 'x'.repeat(65_536);
+  const host = await raw((socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n\r\n`);
+    repeat(socket, 1, () => socket.write(header.startsWith('T') ? `10000\r\n${chunk}\r\n` : chunk));
+  });
+  expect(codeOf(await look(`http://${host}/`))).toBe('body-too-large');
+});
+
+test('a body that announces a terabyte is not read at all', async () => {
+  const host = await raw((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\nx'));
+  const outcome = await look(`http://${host}/`);
+  expect(codeOf(outcome)).toBe('body-too-large');
+});
+
+const bomb = Buffer.alloc(64 * 2 ** 20);
+test.each([
+  ['gzip', () => gzipSync(bomb)],
+  ['deflate', () => deflateSync(bomb)],
+  ['deflate', () => deflateRawSync(bomb)],
+  ['br', () => brotliCompressSync(bomb.subarray(0, 16 * 2 ** 20), { params: {} })],
+  ['zstd', () => zstdCompressSync(bomb)],
+  ['gzip, gzip', () => gzipSync(gzipSync(bomb))],
+])('a decompression bomb in %s', async (encoding, make) => {
+  const packed = make();
+  const server = await serve((_request, response) =>
+    response.writeHead(200, { 'content-encoding': encoding }).end(packed),
+  );
+  open.push(server);
+  expect(codeOf(await look(`${server.origin}/`))).toBe('body-too-large');
+});
+
+test('encodings on top of each other, unknown, broken, or claimed without being there', async () => {
+  const cases: Record<string, [encoding: string, body: Buffer]> = {
+    '/thrice': ['gzip, gzip, gzip', gzipSync(gzipSync(gzipSync('x')))],
+    '/unknown': ['compress', Buffer.from('x')],
+    '/broken': ['br', Buffer.from('this is no brotli at all')],
+    '/broken-zstd': ['zstd', Buffer.from('this is no zstd at all')],
+    '/plain': ['gzip', Buffer.from('plain text')],
+    '/cut': ['gzip', gzipSync('a long enough text to be cut in the middle'.repeat(9)).subarray(0, 40)],
+    '/cut-br': ['br', brotliCompressSync('a long enough text to be cut in the middle'.repeat(9)).subarray(0, 20)],
+    '/cut-zstd': ['zstd', zstdCompressSync('a long enough text to be cut in the middle'.repeat(9)).subarray(0, 20)],
+    '/good': ['zstd', zstdCompressSync('good')],
+  };
+  const server = await serve((request, response) => {
+    const [encoding, body] = cases[request.url!]!;
+    response.writeHead(200, { 'content-encoding': encoding }).end(body);
+  });
+  open.push(server);
+  const using = observer();
+  const seen = (path: string) => look(`${server.origin}${path}`, using);
+  expect(codeOf(await seen('/thrice'))).toBe('encoding-refused');
+  expect(codeOf(await seen('/unknown'))).toBe('encoding-refused');
+  expect(codeOf(await seen('/broken'))).toBe('encoding-broken');
+  expect(codeOf(await seen('/broken-zstd'))).toBe('encoding-broken');
+  expect(codeOf(await seen('/plain'))).toBe('fetched');
+  expect(codeOf(await seen('/good'))).toBe('fetched');
+  for (const path of ['/cut', '/cut-br', '/cut-zstd']) expect(codeOf(await seen(path))).toBe('body-truncated');
+});
+
+test('a flood of headers', async () => {
+  const host = await raw((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    repeat(socket, 1, () => socket.write(`x-${'y'.repeat(1000)}: ${'z'.repeat(8000)}\r\n`));
+  });
+  expect(codeOf(await look(`http://${host}/`))).toBe('headers-too-large');
+});
+
+test('what is not HTTP', async () => {
+  const host = await raw((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+  expect(codeOf(await look(`http://${host}/`))).toBe('answer-malformed');
+});
+
+test('redirects in a circle, and into places that are not visited', async () => {
+  const places: Record<string, string> = {
+    '/loop': '/loop',
+    '/metadata': 'http://169.254.169.254/latest/meta-data/',
+    '/private': 'http://10.0.0.1/',
+    '/decimal': 'http://167772161/',
+    '/mapped': 'http://[::ffff:10.0.0.1]/',
+    '/name': 'http://inside.test/',
+    '/file': 'file:///etc/passwd',
+    '/ftp': 'ftp://127.0.0.1/',
+    '/nonsense': 'http://',
+    '/chain': '/private',
+  };
+  const server = await serve((request, response) => response.writeHead(302, { location: places[request.url!]! }).end());
+  open.push(server);
+  const using = observer({ resolve: () => Promise.resolve([{ address: '192.168.1.1', family: 4 }]) });
+  const seen = async (path: string) => codeOf(await look(`${server.origin}${path}`, using));
+  expect(await seen('/loop')).toBe('redirect-loop');
+  for (const path of ['/metadata', '/private', '/decimal', '/mapped', '/name', '/chain']) {
+    expect(await seen(path)).toBe('address-refused');
+  }
+  for (const path of ['/file', '/ftp', '/nonsense']) expect(await seen(path)).toBe('redirect-refused');
+  expect(server.asked.filter(({ path }) => path === '/loop').length).toBe(11);
+});
+
+test('bodies that are shorter than they say', async () => {
+  const answers: Record<string, string> = {
+    '/length': 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort',
+    '/chunked': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nshort',
+    '/no-end': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n',
+    '/two-lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nshort',
+    '/bad-length': 'HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nshort',
+    '/bad-chunk': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort\r\n',
+  };
+  const host = await raw((socket, request) => socket.end(answers[/^GET (\S+)/.exec(request)![1]!]));
+  const kinds: Record<string, string> = {};
+  for (const path of Object.keys(answers)) kinds[path] = codeOf(await look(`http://${host}${path}`));
+  expect(kinds).toEqual({
+    '/length': 'body-truncated',
+    '/chunked': 'body-truncated',
+    '/no-end': 'body-truncated',
+    '/two-lengths': 'body-truncated',
+    '/bad-length': 'answer-malformed',
+    '/bad-chunk': 'answer-malformed',
+  });
+});
+
+test('a body longer than it says is what it says, and what follows is nobody’s answer', async () => {
+  const host = await raw((socket, request) => {
+    const path = /^GET (\S+)/.exec(request)![1]!;
+    socket.write(
+      `HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n${path.slice(1).padEnd(5)}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`,
+    );
+  });
+  const using = observer();
+  for (const path of ['first', 'secon', 'third']) {
+    const outcome = await look(`http://${host}/${path}`, using);
+    const text = outcome.kind === 'fetched' ? Buffer.from(outcome.body).toString() : outcome.kind;
+    expect(text).not.toBe('evil');
+    expect([path, 'failed']).toContain(text);
+  }
+});
+
+test('text that is no UTF-8 although the server says so', async () => {
+  const server = await serve((_request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8').end(Buffer.from([0x61, 0xff, 0xfe, 0x62, 0xc3]));
+  });
+  open.push(server);
+  const outcome = await look(`${server.origin}/`);
+  expect(outcome.kind).toBe('fetched');
+  if (outcome.kind === 'fetched') {
+    expect(decodeText(outcome.body, outcome.mediaType, outcome.charset).text).toBe('a\ufffd\ufffdb\ufffd');
+  }
+});
+
+test.each([
+  ['half a megabyte of nonsense', Buffer.alloc(600 * 1024, '\0\xff: :*$\r\n', 'latin1'), 'fetched'],
+  ['one line of half a megabyte', Buffer.from(`User-agent: *\nDisallow: /${'a*'.repeat(260_000)}b$`), 'fetched'],
+  [
+    'wildcards built to backtrack',
+    Buffer.from(`User-agent: *\n${`Disallow: /${'a*'.repeat(60)}b$\n`.repeat(4000)}`),
+    'fetched',
+  ],
+  [
+    'a rule in front and a megabyte behind',
+    Buffer.from(`User-agent: *\nDisallow: /a\n${'# x\n'.repeat(300_000)}`),
+    'robots-disallowed',
+  ],
+])('a robots.txt with %s', async (_name, body, outcome) => {
+  const server = await serve(
+    (_request, response) => response.end('page'),
+    (_request, response) => response.end(body),
+  );
+  open.push(server);
+  expect(codeOf(await look(`${server.origin}/${'a'.repeat(1500)}`))).toBe(outcome);
+});
+
+test('a robots.txt without end, and one that drips', async () => {
+  for (const everyMs of [1, 200]) {
+    const host = await listen(
+      createTcpServer((socket) => {
+        socket.once('data', () => {
+          socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+          repeat(socket, everyMs, () => socket.write('10000\r\n'.padEnd(65_536 + 7, '#\n') + '\r\n'));
+        });
+      }),
+    );
+    // Endless: its first part is read, and the page is asked for and treated alike. Dripping: it cannot be read.
+    expect(codeOf(await look(`http://${host}/`))).toBe(everyMs === 1 ? 'body-too-large' : 'total-timeout');
+  }
+});
+
+test.each([
+  ['on connecting', (socket: Socket) => socket.resetAndDestroy(), undefined],
+  ['after the request', undefined, (socket: Socket) => socket.resetAndDestroy()],
+  [
+    'in the headers',
+    undefined,
+    (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Le', () => socket.resetAndDestroy()),
+  ],
+  [
+    'in the body',
+    undefined,
+    (socket: Socket) =>
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx', () =>
+        setTimeout(() => socket.resetAndDestroy(), 30),
+      ),
+  ],
+])('a connection reset %s', async (name, onConnect, onRequest) => {
+  const host = onConnect ? await listen(createTcpServer(onConnect)) : await raw(onRequest!);
+  expect(codeOf(await look(`http://${host}/`))).toBe(name === 'in the body' ? 'body-truncated' : 'connection-lost');
+});
+
+test('a connection reset in the handshake, and plain text where TLS is expected', async () => {
+  const reset = await listen(createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
+  expect(codeOf(await look(`https://${reset}/`))).toBe('connection-lost');
+  const plain = await listen(
+    createTcpServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad\r\n\r\n'))),
+  );
+  expect(codeOf(await look(`https://${plain}/`))).toBe('tls-failed');
+  const silent = await listen(createTcpServer(() => {}));
+  expect(['connection-timeout', 'first-byte-timeout']).toContain(codeOf(await look(`https://${silent}/`)));
+});
+
+test('nothing listens there', async () => {
+  const server = createTcpServer();
+  const host = await listen(server);
+  await open.pop()!.close();
+  expect(codeOf(await look(`http://${host}/`))).toBe('connection-refused');
+});
+
+test.each([
+  ['expired', certificates.expired, 'has expired'],
+  ['for another name', certificates.wrongName, 'for another name'],
+  ['signed by itself', certificates.selfSigned, 'signed by itself'],
+])('a certificate that is %s', async (_name, cert, words) => {
+  const server = createTlsServer({ cert, key: certificates.key }, (socket) => socket.on('error', () => {}).end());
+  server.on('tlsClientError', () => {});
+  const host = await listen(server);
+  const outcome = await look(`https://${host}/`, observer({ authorities: [certificates.authority] }));
+  expect(codeOf(outcome)).toBe('certificate-invalid');
+  expect('fault' in outcome && outcome.fault.sentence).toContain(words);
+});
+
+test('a certificate of an authority nobody knows', async () => {
+  const server = createTlsServer({ cert: certificates.good, key: certificates.key }, (socket) =>
+    socket.on('error', () => {}).end(),
+  );
+  server.on('tlsClientError', () => {});
+  const host = await listen(server);
+  expect(codeOf(await look(`https://${host}/`))).toBe('certificate-invalid');
+});
+
+test('a name whose address changes after it was judged', async () => {
+  const server = await serve((_request, response) => response.setHeader('connection', 'close').end('inside'));
+  open.push(server);
+  let asked = 0;
+  // Allowed the first time, the inside of the network from then on.
+  const resolve = () => Promise.resolve([{ address: asked++ === 0 ? '127.0.0.2' : '127.0.0.1', family: 4 } as const]);
+  let nowMs = 0;
+  const clock = { nowMs: () => (nowMs += 61_000), sleep: () => Promise.resolve() };
+  const using = observer({ resolve, clock, allowNetworks: ['127.0.0.2/32'] });
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const { outcome } = await using.observe(probeOf(`http://rebind.test:${server.port}/`));
+    expect(['address-refused', 'connection-refused', 'site-closed']).toContain(codeOf(outcome));
+  }
+  expect(asked).toBeGreaterThan(1);
+  expect(server.asked).toEqual([]);
+});
