@@ -1,3 +1,5 @@
+export { Allowance, type AllowanceState } from './dispatch/allowance.ts';
+export { Gates } from './dispatch/gates.ts';
 export { type Looks, type RateEstimate, estimateRate, maximumLikelihoodRate } from './learn/rate.ts';
 export { type EstimatedIntensity, intensityFromEvents, poissonInterval } from './learn/intensity.ts';
 export { type Lines, type Loss, scheduleLoss } from './loss/loss.ts';

@@ -20,6 +20,7 @@ export const migrations: readonly string[] = [
     pk INTEGER PRIMARY KEY REFERENCES pages (pk) ON DELETE CASCADE,
     status TEXT NOT NULL,
     version INTEGER NOT NULL,
+    told_version INTEGER NOT NULL,
     hash TEXT,
     etag TEXT,
     last_modified TEXT,

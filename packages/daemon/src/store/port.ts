@@ -5,15 +5,14 @@
 import type { Change } from '../values/change.ts';
 import type { Fault } from '../values/fault.ts';
 import type { Look, LookKind, WatchedPage } from '../values/look.ts';
-import type { PageSettings } from '../values/page.ts';
+import type { NewPageSettings } from '../values/page.ts';
 import type { Probe } from '../values/probe.ts';
 
 export type Kept<Value> =
   | { readonly kind: 'kept'; readonly value: Value }
   | { readonly kind: 'failed'; readonly fault: Fault };
 
-export interface NewPage extends PageSettings {
-  readonly site: string;
+export interface NewPage extends NewPageSettings {
   readonly addedAtMs: number;
 }
 
@@ -55,7 +54,7 @@ export interface Store {
   ): Promise<Kept<readonly { readonly page: WatchedPage; readonly created: boolean }[]>>;
   /** Replaces the settings of pages that exist; unknown ids are left out of the answer. */
   updatePages(
-    changes: readonly { readonly id: string; readonly settings: Partial<PageSettings> }[],
+    changes: readonly { readonly id: string; readonly settings: Partial<NewPageSettings> }[],
   ): Promise<Kept<readonly WatchedPage[]>>;
   /** Returns the ids that were there. */
   removePages(ids: readonly string[]): Promise<Kept<readonly string[]>>;
@@ -68,6 +67,8 @@ export interface Store {
   dispatched(probes: readonly Probe[]): Promise<Kept<undefined>>;
   /** Probes that went out and never came back, oldest first. */
   unfinished(): Promise<readonly Probe[]>;
+  /** These probes are done with, whatever became of them. */
+  finished(probeIds: readonly string[]): Promise<Kept<undefined>>;
   /** Keeps looks with their versions and changes in one transaction and returns the changes as they stand in the log. */
   commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>>;
 

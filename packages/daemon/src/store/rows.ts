@@ -15,6 +15,7 @@ export interface PageRow {
 export interface StateRow {
   readonly status: string;
   readonly version: number;
+  readonly told_version: number;
   readonly hash: string | null;
   readonly etag: string | null;
   readonly last_modified: string | null;
@@ -35,6 +36,7 @@ export interface StateRow {
 export const freshState: PageState = {
   status: 'new',
   version: 0,
+  toldVersion: 0,
   validators: {},
   failures: 0,
   looks: 0,
@@ -65,6 +67,7 @@ export function stateOf(row: StateRow): PageState {
   return {
     status: row.status as PageStatus,
     version: row.version,
+    toldVersion: row.told_version,
     validators: { ...present('etag', row.etag), ...present('lastModified', row.last_modified) },
     failures: row.failures,
     looks: row.looks,
@@ -90,6 +93,7 @@ export function stateValues(state: PageState): (string | number | Uint8Array | n
   return [
     state.status,
     state.version,
+    state.toldVersion,
     state.hash ?? null,
     state.validators.etag ?? null,
     state.validators.lastModified ?? null,

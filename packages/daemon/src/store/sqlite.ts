@@ -10,7 +10,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
 import { lookKinds, type Look, type WatchedPage } from '../values/look.ts';
-import type { PageSettings } from '../values/page.ts';
+import type { NewPageSettings } from '../values/page.ts';
 import type { Probe } from '../values/probe.ts';
 import { migrations } from './migrations.ts';
 import type { Counts, Kept, LookEntry, NewPage, PageQuery, Store, Version } from './port.ts';
@@ -96,9 +96,18 @@ export class SqliteStore implements Store {
     return statement;
   }
 
+  /** All of the work or none of it. A few microseconds matter here: every look passes through. */
   #write<Value>(work: () => Value): Promise<Kept<Value>> {
     try {
-      return Promise.resolve({ kind: 'kept', value: this.#db.transaction(work).immediate() });
+      this.#sql('BEGIN IMMEDIATE').run();
+      try {
+        const value = work();
+        this.#sql('COMMIT').run();
+        return Promise.resolve({ kind: 'kept', value });
+      } catch (error) {
+        if (this.#db.inTransaction) this.#sql('ROLLBACK').run();
+        throw error;
+      }
     } catch (error) {
       return Promise.resolve({ kind: 'failed', fault: faultOf(error) });
     }
@@ -135,23 +144,23 @@ export class SqliteStore implements Store {
   }
 
   #putState(pk: number, state: WatchedPage['state']): void {
-    this.#sql('INSERT OR REPLACE INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)').run(
+    this.#sql('INSERT OR REPLACE INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)').run(
       pk,
       ...stateValues(state),
     );
   }
 
   updatePages(
-    changes: readonly { readonly id: string; readonly settings: Partial<PageSettings> }[],
+    changes: readonly { readonly id: string; readonly settings: Partial<NewPageSettings> }[],
   ): Promise<Kept<readonly WatchedPage[]>> {
     return this.#write(() => changes.flatMap(({ id, settings }) => this.#updatePage(id, settings) ?? []));
   }
 
-  #updatePage(id: string, settings: Partial<PageSettings>): WatchedPage | undefined {
+  #updatePage(id: string, settings: Partial<NewPageSettings>): WatchedPage | undefined {
     const row = this.#sql('SELECT * FROM pages WHERE id = ?').get(id) as PageRow | undefined;
     if (!row) return undefined;
-    const { id: _id, site, addedAtMs: _added, ...old } = pageOf(row);
-    const updated = { ...old, ...settings };
+    const { id: _id, addedAtMs: _added, ...old } = pageOf(row);
+    const { site, ...updated } = { ...old, ...settings };
     const selection = selectionText(updated.select);
     this.#sql('UPDATE pages SET url = ?, selection = ?, site = ?, settings = ? WHERE pk = ?').run(
       updated.url,
@@ -231,6 +240,13 @@ export class SqliteStore implements Store {
   unfinished(): Promise<readonly Probe[]> {
     const rows = this.#sql('SELECT probe FROM in_flight ORDER BY at, id').all() as { probe: string }[];
     return Promise.resolve(rows.map((row) => JSON.parse(row.probe) as Probe));
+  }
+
+  finished(probeIds: readonly string[]): Promise<Kept<undefined>> {
+    return this.#write(() => {
+      for (const id of probeIds) this.#sql('DELETE FROM in_flight WHERE id = ?').run(id);
+      return undefined;
+    });
   }
 
   commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {

@@ -17,6 +17,8 @@ export type PageStatus = 'new' | 'present' | 'gone' | 'unreadable';
 export interface PageState {
   readonly status: PageStatus;
   readonly version: number;
+  /** The last version that was told, or the first. */
+  readonly toldVersion: number;
   readonly hash?: string;
   readonly validators: Validators;
   readonly lastLookMs?: number;

@@ -35,3 +35,9 @@ export type Outcome =
   /** Not sent, or turned away: politeness, robots.txt, an address we do not visit, 429 or 503. */
   | { readonly kind: 'refused'; readonly fault: Fault; readonly untilMs?: number }
   | { readonly kind: 'failed'; readonly fault: Fault };
+
+/** Whoever carries probes out: the real web, a simulated one, a robot elsewhere. It answers every probe and never throws. */
+export interface Observer {
+  observe(probe: Probe, signal?: AbortSignal): Promise<Observation>;
+  close(): Promise<void>;
+}

@@ -33,6 +33,10 @@ export interface PageSettings {
   readonly urgency?: Urgency;
   readonly life?: Life;
   readonly loss?: 'obsolescence' | 'staleness';
+  /** How much being out of date costs at each time of the week, as a number or a profile in seconds from Monday 00:00. */
+  readonly importance?:
+    | number
+    | { readonly breaks: readonly number[]; readonly values: readonly number[]; readonly period?: number };
   /** The least seconds between two looks at this page, beyond what its site asks for. */
   readonly spacingSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -47,4 +51,9 @@ export interface Page extends PageSettings {
   /** Whose politeness counts: the registrable domain, or the host where there is none. */
   readonly site: string;
   readonly addedAtMs: number;
+}
+
+/** Settings together with the site that follows from the URL. */
+export interface NewPageSettings extends PageSettings {
+  readonly site: string;
 }

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Allowance } from './allowance.ts';
+import { Gates } from './gates.ts';
+
+test('a budget never lets more through than its rate and burst allow', () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0.01, max: 5, noNaN: true }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(fc.double({ min: 0, max: 2, noNaN: true }), { minLength: 50, maxLength: 200 }),
+      (rate, burst, waits) => {
+        const budget = new Allowance(rate, burst, 0);
+        let now = 0;
+        const taken: number[] = [];
+        for (const wait of waits) {
+          now += wait;
+          if (budget.take(now)) taken.push(now);
+        }
+        for (let i = 0; i < taken.length; i++)
+          for (let j = i; j < taken.length; j++)
+            expect(j - i + 1).toBeLessThanOrEqual(burst + rate * (taken[j]! - taken[i]!) + 1e-6);
+      },
+    ),
+    { seed: 1, numRuns: 100 },
+  );
+});
+
+test('a budget says when it is ready, survives a restart and ignores a clock set back', () => {
+  const budget = new Allowance(0.5, 1, 0);
+  expect(budget.take(0)).toBe(false);
+  expect(budget.readyAt(0)).toBe(2);
+  expect(budget.take(2)).toBe(true);
+  expect(budget.take(1)).toBe(false);
+  const again = new Allowance(0.5, 1, 3, budget.state());
+  expect(again.take(3)).toBe(false);
+  expect(again.readyAt(3)).toBe(4);
+  expect(new Allowance(0, 1, 0).readyAt(5)).toBe(Infinity);
+});
+
+test('gates keep spacing and never overlap, first come first served', () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({
+          site: fc.integer({ min: 0, max: 3 }),
+          after: fc.integer({ min: 0, max: 4 }),
+          takes: fc.integer({ min: 0, max: 9 }),
+        }),
+        {
+          minLength: 1,
+          maxLength: 60,
+        },
+      ),
+      fc.integer({ min: 0, max: 6 }),
+      (requests, spacing) => {
+        const gates = new Gates();
+        for (let site = 0; site < 4; site++) gates.setSpacing(site, spacing);
+        const passed: { page: number; site: number; at: number; end: number }[] = [];
+        let now = 0;
+        let next = 0;
+        const open: { site: number; end: number }[] = [];
+        const arrivals = requests.map((request, page) => ({ ...request, page, at: 0 }));
+        for (let i = 1; i < arrivals.length; i++) arrivals[i]!.at = arrivals[i - 1]!.at + arrivals[i]!.after;
+        for (; passed.length < arrivals.length && now < 2000; now++) {
+          for (const done of open.filter((entry) => entry.end === now)) gates.done(done.site);
+          while (next < arrivals.length && arrivals[next]!.at <= now)
+            gates.wait(arrivals[next]!.site, arrivals[next++]!.page);
+          for (let pass = gates.pass(now); pass; pass = gates.pass(now)) {
+            const end = now + 1 + arrivals[pass.page]!.takes;
+            passed.push({ ...pass, at: now, end });
+            open.push({ site: pass.site, end });
+          }
+        }
+        expect(passed.length).toBe(arrivals.length);
+        for (let site = 0; site < 4; site++) {
+          const own = passed.filter((entry) => entry.site === site);
+          for (let i = 1; i < own.length; i++) {
+            expect(own[i]!.at).toBeGreaterThanOrEqual(own[i - 1]!.at + spacing);
+            expect(own[i]!.at).toBeGreaterThanOrEqual(own[i - 1]!.end);
+            expect(own[i]!.page).toBeGreaterThan(own[i - 1]!.page);
+          }
+        }
+      },
+    ),
+    { seed: 2, numRuns: 200 },
+  );
+});
+
+test('a held site waits, a page may leave the line', () => {
+  const gates = new Gates();
+  gates.wait(1, 10);
+  gates.wait(1, 11);
+  gates.holdUntil(1, 50);
+  expect(gates.pass(49)).toBeUndefined();
+  expect(gates.nextPassAt()).toBeLessThanOrEqual(50);
+  expect(gates.leave(1, 10)).toBe(true);
+  expect(gates.leave(1, 10)).toBe(false);
+  expect(gates.pass(50)).toEqual({ page: 11, site: 1 });
+  gates.recall(1, 60);
+  expect(gates.waiting).toBe(0);
+});

@@ -1,0 +1,148 @@
+/**
+ * Who may be asked now. Each site has a gate that lets one request through at a time and then stays shut for its spacing;
+ * pages whose gate is shut wait in line, first come first served. Times are in any one unit.
+ *
+ * Invariant: two requests to one site start at least `spacing` apart and never overlap; a site held until a given time
+ * (Retry-After, back-off) gets none before it.
+ */
+interface Gate {
+  opensAt: number;
+  spacing: number;
+  busy: number;
+  /** How many requests may be under way at once. */
+  breadth: number;
+  readonly line: number[];
+  /** Whether an entry of the heap speaks for this gate, and when it will. */
+  queuedFor: number;
+}
+
+export class Gates {
+  readonly #gates = new Map<number, Gate>();
+  /** A binary heap of [time, site] for gates with someone in line and room for a request. */
+  readonly #heap: { at: number; site: number }[] = [];
+  #waiting = 0;
+
+  #gate(site: number): Gate {
+    let gate = this.#gates.get(site);
+    if (!gate) {
+      gate = { opensAt: -Infinity, spacing: 0, busy: 0, breadth: 1, line: [], queuedFor: NaN };
+      this.#gates.set(site, gate);
+    }
+    return gate;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  setSpacing(site: number, spacing: number, breadth = 1): void {
+    const gate = this.#gate(site);
+    gate.spacing = spacing;
+    gate.breadth = breadth;
+  }
+
+  /** No request to the site before this time. */
+  holdUntil(site: number, at: number): void {
+    const gate = this.#gate(site);
+    gate.opensAt = Math.max(gate.opensAt, at);
+    this.#queue(site, gate);
+  }
+
+  opensAt(site: number): number {
+    return this.#gates.get(site)?.opensAt ?? -Infinity;
+  }
+
+  /** The page waits in its site's line. */
+  wait(site: number, page: number): void {
+    const gate = this.#gate(site);
+    gate.line.push(page);
+    this.#waiting++;
+    this.#queue(site, gate);
+  }
+
+  /** Takes a page out of its line, wherever it stands. */
+  leave(site: number, page: number): boolean {
+    const gate = this.#gate(site);
+    const place = gate.line.indexOf(page);
+    if (place < 0) return false;
+    gate.line.splice(place, 1);
+    this.#waiting--;
+    return true;
+  }
+
+  /** The first page whose gate is open now, with the gate shut behind it; undefined when nobody may pass. */
+  pass(now: number): { readonly page: number; readonly site: number } | undefined {
+    for (;;) {
+      const top = this.#heap[0];
+      if (!top || top.at > now) return undefined;
+      this.#pop();
+      const gate = this.#gate(top.site);
+      if (top.at !== gate.queuedFor) continue;
+      gate.queuedFor = NaN;
+      if (gate.line.length === 0 || gate.busy >= gate.breadth) continue;
+      if (gate.opensAt > now) {
+        this.#queue(top.site, gate);
+        continue;
+      }
+      const page = gate.line.shift()!;
+      this.#waiting--;
+      gate.busy++;
+      gate.opensAt = now + gate.spacing;
+      this.#queue(top.site, gate);
+      return { page, site: top.site };
+    }
+  }
+
+  /** The earliest time at which someone in line may pass; Infinity when only a finished request can change that. */
+  nextPassAt(): number {
+    return this.#heap[0]?.at ?? Infinity;
+  }
+
+  /** A request that passed has ended. */
+  done(site: number): void {
+    const gate = this.#gate(site);
+    gate.busy--;
+    this.#queue(site, gate);
+  }
+
+  /** A request went out at this time before we kept count (a process that was killed). */
+  recall(site: number, at: number): void {
+    const gate = this.#gate(site);
+    gate.opensAt = Math.max(gate.opensAt, at + gate.spacing);
+  }
+
+  #queue(site: number, gate: Gate): void {
+    if (gate.line.length === 0 || gate.busy >= gate.breadth) return;
+    if (gate.queuedFor === gate.opensAt) return;
+    gate.queuedFor = gate.opensAt;
+    this.#push({ at: gate.opensAt, site });
+  }
+
+  #push(entry: { at: number; site: number }): void {
+    const heap = this.#heap;
+    let i = heap.push(entry) - 1;
+    while (i > 0) {
+      const up = (i - 1) >> 1;
+      if (heap[up]!.at <= entry.at) break;
+      heap[i] = heap[up]!;
+      i = up;
+    }
+    heap[i] = entry;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop()!;
+    if (heap.length === 0) return;
+    let i = 0;
+    for (;;) {
+      let child = 2 * i + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && heap[child + 1]!.at < heap[child]!.at) child++;
+      if (heap[child]!.at >= last.at) break;
+      heap[i] = heap[child]!;
+      i = child;
+    }
+    heap[i] = last;
+  }
+}

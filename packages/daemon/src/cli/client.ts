@@ -1,0 +1,104 @@
+/**
+ * Commands speak the API: to the daemon that runs on the data folder, or, where none runs, to the same routes in this
+ * process with the folder held for as long as the command takes.
+ */
+import { existsSync } from 'node:fs';
+import { request as httpRequest } from 'undici';
+import { createApi } from '../api/server.ts';
+import { openFolder } from '../daemon.ts';
+import { Desk } from '../desk.ts';
+import { createLog } from '../log.ts';
+import { systemClock } from '../values/clock.ts';
+import { type CommandOutcome, failed, wrong } from './outcome.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** Parsed JSON; undefined when the answer is none. */
+  readonly body: unknown;
+}
+
+export interface Client {
+  /** Where the daemon answers, undefined when this process works on the folder itself. */
+  readonly url: string | undefined;
+  ask(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function remote(url: string): Client {
+  return {
+    url,
+    ask: async (method, path, body) => {
+      const answer = await httpRequest(`${url}${path}`, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      });
+      const text = await answer.body.text();
+      return { status: answer.statusCode, text, body: parsed(text) };
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** `creates`: whether the command may bring the folder into being; reading one that is not there is a mistake. */
+export async function openClient(
+  folder: string,
+  creates: boolean,
+): Promise<{ client: Client } | { outcome: CommandOutcome }> {
+  if (!creates && !existsSync(folder)) {
+    return {
+      outcome: wrong(
+        `--data ${folder}: there is no such folder; "revisit add URL" makes one, or name another with --data`,
+      ),
+    };
+  }
+  const opened = openFolder(folder);
+  if (opened.kind === 'held') return opened.url ? { client: remote(opened.url) } : { outcome: failed(opened.sentence) };
+  if (opened.kind === 'failed') return { outcome: failed(opened.sentence) };
+  const app = createApi(new Desk(opened.store, systemClock, createLog('warn')));
+  const client: Client = {
+    url: undefined,
+    ask: async (method, path, body) => {
+      const answer = await app.inject({
+        method,
+        url: path,
+        ...(body === undefined ? {} : { payload: body as object }),
+      });
+      return { status: answer.statusCode, text: answer.body, body: parsed(answer.body) };
+    },
+    close: async () => {
+      await app.close();
+      await opened.close();
+    },
+  };
+  return { client };
+}
+
+/** The sentence of a problem document, with the exit code that fits: 2 when the call was wrong, 1 when the work failed. */
+export function problemOutcome(answer: Answer): CommandOutcome {
+  const detail = (answer.body as { detail?: unknown } | undefined)?.detail;
+  const sentence = typeof detail === 'string' ? detail : `The daemon answered ${answer.status}.`;
+  return answer.status >= 500 ? failed(sentence) : wrong(sentence);
+}
+
+/** Opens, works, closes, whatever happens. */
+export async function withClient(
+  options: { readonly data: string; readonly creates?: boolean },
+  work: (client: Client) => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
+  const opened = await openClient(options.data, options.creates ?? false);
+  if ('outcome' in opened) return opened.outcome;
+  try {
+    return await work(opened.client);
+  } finally {
+    await opened.client.close();
+  }
+}

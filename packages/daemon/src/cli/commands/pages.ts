@@ -1,0 +1,133 @@
+import type { Command } from 'commander';
+import { type Client, problemOutcome, withClient } from '../client.ts';
+import type { Runner } from '../main.ts';
+import { dataOption, example, jsonOption } from '../options.ts';
+import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
+import { table } from '../table.ts';
+
+export interface PageBody {
+  readonly id: string;
+  readonly url: string;
+  readonly title: string | null;
+  readonly status: string;
+  readonly paused: boolean;
+  readonly looks: number;
+  readonly changes: number;
+  readonly lastProbe: string | null;
+  readonly nextProbe: string | null;
+  readonly fault: { readonly code: string; readonly sentence: string } | null;
+}
+
+interface ListOptions {
+  readonly data: string;
+  readonly json?: boolean;
+  readonly site?: string;
+  readonly tag?: string;
+}
+
+/** Every page that fits, over as many answers as it takes. */
+export async function everyPage(
+  client: Client,
+  query: Record<string, string> = {},
+): Promise<readonly PageBody[] | CommandOutcome> {
+  const pages: PageBody[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const words = new URLSearchParams({ ...query, limit: '1000', ...(cursor === '' ? {} : { cursor }) });
+    const answer = await client.ask('GET', `/api/pages?${words.toString()}`);
+    if (answer.status >= 400) return problemOutcome(answer);
+    const body = answer.body as { pages: PageBody[]; next: string | null };
+    pages.push(...body.pages);
+    cursor = body.next;
+  }
+  return pages;
+}
+
+/** The page that a person means by its id, the beginning of it, or its URL. */
+export async function findPage(client: Client, word: string): Promise<PageBody | CommandOutcome> {
+  const direct = await client.ask('GET', `/api/pages/${encodeURIComponent(word)}`);
+  if (direct.status === 200) return direct.body as PageBody;
+  const pages = await everyPage(client);
+  if ('code' in pages) return pages;
+  const url = URL.parse(word)?.href;
+  const found = pages.filter((page) => page.id.startsWith(word) || page.url === word || page.url === url);
+  if (found.length === 1) return found[0]!;
+  if (found.length > 1) return wrong(`page ${word} is not unique; ${found.map((page) => page.id).join(', ')} fit`);
+  return wrong(`page ${word} is not watched; "revisit pages" lists ids and URLs`);
+}
+
+async function list(options: ListOptions): Promise<CommandOutcome> {
+  return withClient({ data: options.data }, async (client) => {
+    const query = {
+      ...(options.site === undefined ? {} : { site: options.site }),
+      ...(options.tag === undefined ? {} : { tag: options.tag }),
+    };
+    const pages = await everyPage(client, query);
+    if ('code' in pages) return pages;
+    if (options.json) printJson(pages);
+    else if (pages.length === 0) print('Nothing is watched yet; "revisit add URL" begins.');
+    else {
+      const rows = pages.map((page) => [
+        page.id,
+        page.paused ? 'paused' : page.fault ? page.fault.code : page.status,
+        String(page.looks),
+        String(page.changes),
+        page.lastProbe?.slice(0, 16).replace('T', ' ') ?? 'never',
+        page.url,
+      ]);
+      print(table(['id', 'state', 'looks', 'changes', 'last look', 'url'], rows));
+    }
+    return done;
+  });
+}
+
+function each(change: (client: Client, page: PageBody) => Promise<string | CommandOutcome>) {
+  return (words: readonly string[], options: { data: string }): Promise<CommandOutcome> =>
+    withClient({ data: options.data }, async (client) => {
+      // All are found before any is touched: a typing error in the last one changes nothing.
+      const pages: PageBody[] = [];
+      for (const word of words) {
+        const page = await findPage(client, word);
+        if ('code' in page) return page;
+        pages.push(page);
+      }
+      for (const page of pages) {
+        const said = await change(client, page);
+        if (typeof said !== 'string') return said;
+        print(said);
+      }
+      return done;
+    });
+}
+
+const remove = each(async (client, page) => {
+  const answer = await client.ask('DELETE', `/api/pages/${page.id}`);
+  return answer.status >= 400 ? problemOutcome(answer) : `removed  ${page.url}`;
+});
+
+const setPaused = (paused: boolean) =>
+  each(async (client, page) => {
+    const answer = await client.ask('PATCH', `/api/pages/${page.id}`, { paused });
+    return answer.status >= 400 ? problemOutcome(answer) : `${paused ? 'paused' : 'watching'}  ${page.url}`;
+  });
+
+export function registerPages(program: Command, run: Runner): void {
+  const pages = program
+    .command('pages')
+    .description('list what is watched')
+    .option('--site <site>', 'only pages of this site')
+    .option('--tag <tag>', 'only pages with this tag');
+  example(jsonOption(dataOption(pages)), 'revisit pages --tag shop');
+  pages.action(run(list));
+
+  const removing = program.command('remove <page...>').description('stop watching pages and forget their versions');
+  example(dataOption(removing), 'revisit remove https://example.org/news');
+  removing.action(run(remove));
+
+  const pausing = program.command('pause <page...>').description('stop looking at pages, keep what was seen');
+  example(dataOption(pausing), 'revisit pause https://example.org/news');
+  pausing.action(run(setPaused(true)));
+
+  const resuming = program.command('resume <page...>').description('look at paused pages again');
+  example(dataOption(resuming), 'revisit resume https://example.org/news');
+  resuming.action(run(setPaused(false)));
+}

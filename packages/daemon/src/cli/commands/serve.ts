@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { type Config, type Flags, type Read, readConfigFile, settle } from '../../config/config.ts';
+import { startDaemon } from '../../daemon.ts';
+import type { Runner } from '../main.ts';
+import { example } from '../options.ts';
+import { type CommandOutcome, done, note, wrong } from '../outcome.ts';
+
+/** Without a name, `revisit.yaml` in the working folder is read where there is one. */
+export function readConfig(file: string | undefined, flags: Flags): Read<Config> {
+  const path = file ?? (existsSync('revisit.yaml') ? 'revisit.yaml' : undefined);
+  const read = path === undefined ? ({ kind: 'read', value: {} } as const) : readConfigFile(path);
+  return read.kind === 'wrong' ? read : settle(read.value, flags);
+}
+
+export function configOptions(command: Command): Command {
+  return command
+    .option('--data <folder>', 'the folder that holds all state (default: ./revisit-data)')
+    .option('--budget <rate>', 'requests over all pages, such as 600/hour (the default)')
+    .option('--spacing <duration>', 'least time between two requests to one site (default: 2s)')
+    .option('--policy <name>', 'how looks are planned (default: uniform)')
+    .option('--allow-network <cidr...>', 'private networks that may be visited, such as 127.0.0.0/8')
+    .option('--contact <text>', 'how site owners reach you; part of the user agent')
+    .option('--log-level <level>', 'debug, info, warn, error or silent (default: info)');
+}
+
+async function serve(file: string | undefined, flags: Flags): Promise<CommandOutcome> {
+  const config = readConfig(file, flags);
+  if (config.kind === 'wrong') return wrong(config.sentence);
+  const stop = new AbortController();
+  const started = await startDaemon(config.value, stop.signal);
+  if (started.kind === 'wrong') return wrong(started.sentence);
+  note(`Revisit watches. Dashboard and API: ${started.daemon.url}  (Ctrl-C ends it)`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+  await started.daemon.ended;
+  return done;
+}
+
+export function registerServe(program: Command, run: Runner): void {
+  const command = program
+    .command('serve [config]')
+    .description('watch, learn, plan and tell; API and dashboard on --port')
+    .option('--port <number>', 'where the API and dashboard listen (default: 7373; 0 takes any free one)')
+    .option('--host <address>', 'the address to listen on (default: 127.0.0.1)');
+  example(configOptions(command), 'revisit serve --budget 600/hour --spacing 2s');
+  command.action(run(serve));
+}

@@ -1,0 +1,14 @@
+import type { Command } from 'commander';
+
+/** Every command that touches a collection takes the folder in the same way. */
+export function dataOption(command: Command): Command {
+  return command.option('--data <folder>', 'the folder that holds all state', './revisit-data');
+}
+
+export function jsonOption(command: Command): Command {
+  return command.option('--json', 'print one JSON document and nothing else');
+}
+
+export function example(command: Command, text: string): Command {
+  return command.addHelpText('after', `\nExample:\n  ${text.split('\n').join('\n  ')}\n`);
+}

@@ -1,0 +1,112 @@
+/**
+ * The watched pages in memory, as the loop needs them: each page, site and folder has a dense index, by which policies and
+ * gates know it. Indices of removed pages are used again; those of sites and folders stay.
+ */
+import type { PageState, WatchedPage } from './values/look.ts';
+import type { Page } from './values/page.ts';
+
+export interface Entry {
+  page: Page;
+  state: PageState;
+  readonly index: number;
+  readonly site: number;
+  readonly folder: number;
+}
+
+class Names {
+  readonly #indices = new Map<string, number>();
+  readonly #names: string[] = [];
+
+  index(name: string): number {
+    let index = this.#indices.get(name);
+    if (index === undefined) {
+      index = this.#names.push(name) - 1;
+      this.#indices.set(name, index);
+    }
+    return index;
+  }
+
+  find(name: string): number | undefined {
+    return this.#indices.get(name);
+  }
+
+  name(index: number): string {
+    return this.#names[index]!;
+  }
+}
+
+/** The URL up to its last slash: pages below it tend to change together. */
+function folderOf(url: string): string {
+  const end = url.search(/[?#]/);
+  const path = end < 0 ? url : url.slice(0, end);
+  return path.slice(0, path.lastIndexOf('/') + 1);
+}
+
+export class Collection {
+  readonly #entries: (Entry | undefined)[] = [];
+  readonly #free: number[] = [];
+  readonly #byId = new Map<string, number>();
+  readonly #byUrl = new Map<string, number[]>();
+  readonly sites = new Names();
+  readonly #folders = new Names();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  add(watched: WatchedPage): Entry {
+    const { page, state } = watched;
+    const index = this.#free.pop() ?? this.#entries.length;
+    const entry: Entry = {
+      page,
+      state,
+      index,
+      site: this.sites.index(page.site),
+      folder: this.#folders.index(folderOf(page.url)),
+    };
+    this.#entries[index] = entry;
+    this.#byId.set(page.id, index);
+    const sharing = this.#byUrl.get(page.url);
+    if (sharing) sharing.push(index);
+    else this.#byUrl.set(page.url, [index]);
+    return entry;
+  }
+
+  remove(id: string): Entry | undefined {
+    const index = this.#byId.get(id);
+    if (index === undefined) return undefined;
+    const entry = this.#entries[index]!;
+    this.#byId.delete(id);
+    this.#entries[index] = undefined;
+    this.#free.push(index);
+    const sharing = this.#byUrl.get(entry.page.url)!.filter((other) => other !== index);
+    if (sharing.length > 0) this.#byUrl.set(entry.page.url, sharing);
+    else this.#byUrl.delete(entry.page.url);
+    return entry;
+  }
+
+  at(index: number): Entry | undefined {
+    return this.#entries[index];
+  }
+
+  byId(id: string): Entry | undefined {
+    const index = this.#byId.get(id);
+    return index === undefined ? undefined : this.#entries[index];
+  }
+
+  /** Pages that one request serves: they share the URL and ask for it in the same way. */
+  sharing(entry: Entry): readonly Entry[] {
+    const way = askedAs(entry.page);
+    return (this.#byUrl.get(entry.page.url) ?? [])
+      .map((index) => this.#entries[index]!)
+      .filter((other) => other === entry || askedAs(other.page) === way);
+  }
+
+  *[Symbol.iterator](): IterableIterator<Entry> {
+    for (const entry of this.#entries) if (entry) yield entry;
+  }
+}
+
+function askedAs(page: Page): string {
+  return page.headers || page.render ? JSON.stringify([page.headers, page.render]) : '';
+}

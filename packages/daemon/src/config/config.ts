@@ -1,0 +1,169 @@
+/**
+ * Configuration is read once, into one frozen value: flags over `revisit.yaml` over defaults. Whatever is wrong is said in
+ * one sentence with the line it stands on, before anything else happens.
+ */
+import { readFileSync } from 'node:fs';
+import { LineCounter, type Document, isNode, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { durationForm, durationMs, rateForm, ratePerSecond } from './units.ts';
+
+const duration = z.string().refine((text) => durationMs(text) !== undefined, { error: durationForm });
+const rate = z.string().refine((text) => (ratePerSecond(text) ?? 0) > 0, { error: rateForm });
+
+const selectSchema = z
+  .strictObject({
+    css: z.string(),
+    xpath: z.string(),
+    jsonpath: z.string(),
+    jq: z.string(),
+    regexp: z.string(),
+    part: z.enum(['whole', 'text', 'main', 'links']),
+  })
+  .partial()
+  .refine((select) => Object.keys(select).length === 1, {
+    error: 'exactly one of css, xpath, jsonpath, jq, regexp, part is expected',
+  });
+
+const pageSchema = z.strictObject({
+  url: z.string(),
+  select: z
+    .union([z.string(), selectSchema])
+    .optional()
+    .describe('A CSS selector, or one of css, xpath, jsonpath, jq, regexp, part'),
+  title: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  weight: z.number().positive().optional().describe('How much a change of this page matters, relative to 1'),
+  spacing: duration.optional().describe('The least time between two looks at this page'),
+  headers: z.record(z.string(), z.string()).optional(),
+  render: z.boolean().optional(),
+  paused: z.boolean().optional(),
+  options: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const fileSchema = z.strictObject({
+  data: z.string().optional().describe('The folder that holds all state'),
+  host: z.string().optional().describe('The address to listen on; beyond loopback a token is required'),
+  port: z.number().int().min(0).max(65_535).optional(),
+  budget: rate.optional().describe('How many requests may be made over all pages, such as 600/hour'),
+  spacing: duration.optional().describe('The least time between two requests to one site, such as 2s'),
+  robots: z.number().int().min(1).max(10_000).optional().describe('How many requests may be under way at once'),
+  queue: z.number().int().min(2).max(1_000_000).optional().describe('How many answers may wait for detection'),
+  policy: z.string().optional(),
+  allowNetwork: z.array(z.string()).optional().describe('Private networks that may be visited, as CIDR'),
+  contact: z.string().optional().describe('How site owners reach you; part of the user agent'),
+  logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional(),
+  pages: z.array(pageSchema).optional(),
+});
+
+export type ConfigFile = z.infer<typeof fileSchema>;
+export type ConfigPage = z.infer<typeof pageSchema>;
+
+export interface Config {
+  readonly data: string;
+  readonly host: string;
+  readonly port: number;
+  readonly looksPerSecond: number;
+  readonly spacingMs: number;
+  readonly robots: number;
+  readonly queueMax: number;
+  readonly policy: string;
+  readonly allowNetwork: readonly string[];
+  readonly contact: string | undefined;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly pages: readonly ConfigPage[];
+}
+
+export type Read<Value> =
+  | { readonly kind: 'read'; readonly value: Value }
+  | { readonly kind: 'wrong'; readonly sentence: string };
+
+/** The line on which the value at this path stands; the closest one above it that has a place, for a missing value. */
+function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
+  for (let length = path.length; length >= 0; length--) {
+    const node = document.getIn(path.slice(0, length) as unknown[], true);
+    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+  }
+  return 1;
+}
+
+function issueSentence(issue: z.core.$ZodIssue): { path: PropertyKey[]; sentence: string } {
+  const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!] : [...issue.path];
+  const field = path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') return { path, sentence: `${field} is not a known setting` };
+  return { path, sentence: `${field}: ${issue.message}` };
+}
+
+/** Checks the text of a config file. `name` is what the sentence calls it. */
+export function readConfigText(text: string, name: string): Read<ConfigFile> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const broken = document.errors[0];
+  if (broken) return { kind: 'wrong', sentence: `${name}:${lines.linePos(broken.pos[0]).line}: ${broken.message}` };
+  const plain: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  const checked = fileSchema.safeParse(plain);
+  if (checked.success) return { kind: 'read', value: checked.data };
+  const { path, sentence } = issueSentence(checked.error.issues[0]!);
+  return { kind: 'wrong', sentence: `${name}:${lineOf(document, lines, path)}: ${sentence}` };
+}
+
+export function readConfigFile(file: string): Read<ConfigFile> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    return {
+      kind: 'wrong',
+      sentence: `${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
+    };
+  }
+  return readConfigText(text, file);
+}
+
+/** Flags as the command line gives them: texts, checked here like the file's. */
+export interface Flags {
+  readonly data?: string;
+  readonly host?: string;
+  readonly port?: string;
+  readonly budget?: string;
+  readonly spacing?: string;
+  readonly policy?: string;
+  readonly allowNetwork?: readonly string[];
+  readonly contact?: string;
+  readonly logLevel?: string;
+}
+
+export function settle(file: ConfigFile, flags: Flags): Read<Config> {
+  const given = Object.fromEntries(
+    Object.entries({ ...flags, port: flags.port === undefined ? undefined : Number(flags.port) }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
+  const checked = fileSchema.safeParse({ ...file, ...given });
+  if (!checked.success) {
+    const { path, sentence } = issueSentence(checked.error.issues[0]!);
+    const flag = String(path[0]).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const value = (flags as Record<string, unknown>)[String(path[0])];
+    return { kind: 'wrong', sentence: `--${flag} ${String(value)}: ${sentence.replace(/^[^:]*: /, '')}` };
+  }
+  const all = checked.data;
+  const value: Config = {
+    data: all.data ?? './revisit-data',
+    host: all.host ?? '127.0.0.1',
+    port: all.port ?? 7373,
+    looksPerSecond: ratePerSecond(all.budget ?? '600/hour')!,
+    spacingMs: durationMs(all.spacing ?? '2s')!,
+    robots: all.robots ?? 64,
+    queueMax: all.queue ?? 4_096,
+    policy: all.policy ?? 'uniform',
+    allowNetwork: all.allowNetwork ?? [],
+    contact: all.contact,
+    logLevel: all.logLevel ?? 'info',
+    pages: all.pages ?? [],
+  };
+  return { kind: 'read', value: Object.freeze(value) };
+}
+
+/** For editors: what a revisit.yaml may contain. */
+export function jsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(fileSchema, { io: 'input' }) as Record<string, unknown>;
+}

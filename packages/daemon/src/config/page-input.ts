@@ -1,0 +1,176 @@
+/** A page as a person, a script or a config file writes it, into settings the daemon can keep. */
+import type { NewPageSettings, Select } from '../values/page.ts';
+import { normaliseUrl, siteOf } from '../values/url.ts';
+import type { Read } from './config.ts';
+import { durationForm, durationMs } from './units.ts';
+
+const expressionKinds = ['css', 'xpath', 'jsonpath', 'jq', 'regexp'] as const;
+const parts = ['whole', 'text', 'main', 'links'] as const;
+
+export const pageFields = [
+  'url',
+  'select',
+  'title',
+  'tags',
+  'weight',
+  'urgency',
+  'life',
+  'loss',
+  'importance',
+  'spacing',
+  'headers',
+  'render',
+  'paused',
+  'options',
+] as const;
+
+function wrong(field: string, value: unknown, allowed: string): { kind: 'wrong'; sentence: string } {
+  const text = value === undefined ? 'nothing' : (JSON.stringify(value) ?? 'that');
+  return {
+    kind: 'wrong',
+    sentence: `${field}: ${text.length > 80 ? `${text.slice(0, 77)}...` : text} is not allowed; ${allowed}`,
+  };
+}
+
+/** A selection written as one text: "css:h1", "main", "//h1", "$.items", or plainly a CSS selector. */
+export function readSelect(value: unknown): Read<Select> {
+  if (typeof value === 'string' && value.trim() !== '') return { kind: 'read', value: selectOf(value.trim()) };
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    const fields = value as Record<string, unknown>;
+    if (typeof fields['kind'] === 'string') {
+      const { kind, expression } = fields;
+      const part = parts.find((name) => name === kind);
+      if (part) return { kind: 'read', value: { kind: part } };
+      const named = expressionKinds.find((name) => name === kind);
+      if (named && typeof expression === 'string' && expression !== '')
+        return { kind: 'read', value: { kind: named, expression } };
+    }
+    const keys = Object.keys(fields);
+    if (keys.length === 1) {
+      const named = expressionKinds.find((name) => name === keys[0]);
+      const text = fields[keys[0]!];
+      if (named && typeof text === 'string' && text !== '')
+        return { kind: 'read', value: { kind: named, expression: text } };
+      const part = keys[0] === 'part' ? parts.find((name) => name === text) : undefined;
+      if (part) return { kind: 'read', value: { kind: part } };
+    }
+  }
+  return wrong(
+    'select',
+    value,
+    `a CSS selector, one of ${parts.join(', ')}, or {css|xpath|jsonpath|jq|regexp: expression} is expected`,
+  );
+}
+
+function selectOf(text: string): Select {
+  const part = parts.find((name) => name === text);
+  if (part) return { kind: part };
+  const prefix = expressionKinds.find((name) => text.startsWith(`${name}:`));
+  if (prefix) return { kind: prefix, expression: text.slice(prefix.length + 1).trim() };
+  if (text.startsWith('/') || text.startsWith('(/')) return { kind: 'xpath', expression: text };
+  if (text.startsWith('$')) return { kind: 'jsonpath', expression: text };
+  return { kind: 'css', expression: text };
+}
+
+type Reader = (value: unknown) => Read<Partial<NewPageSettings>>;
+
+const read = (value: Partial<NewPageSettings>): Read<Partial<NewPageSettings>> => ({ kind: 'read', value });
+
+const readers: Record<(typeof pageFields)[number], Reader> = {
+  url: (value) => {
+    if (typeof value !== 'string') return wrong('url', value, 'an http or https address is expected');
+    const normal = normaliseUrl(value);
+    return normal.kind === 'url'
+      ? read({ url: normal.url, site: siteOf(normal.host) })
+      : { kind: 'wrong', sentence: normal.fault.sentence };
+  },
+  select: (value) => {
+    const select = readSelect(value);
+    return select.kind === 'read' ? read({ select: select.value }) : select;
+  },
+  title: (value) => (typeof value === 'string' ? read({ title: value }) : wrong('title', value, 'a text is expected')),
+  tags: (value) =>
+    Array.isArray(value) && value.every((tag) => typeof tag === 'string' && tag !== '')
+      ? read({ tags: [...new Set(value as string[])] })
+      : wrong('tags', value, 'a list of texts is expected'),
+  weight: (value) =>
+    typeof value === 'number' && Number.isFinite(value) && value > 0
+      ? read({ weight: value })
+      : wrong('weight', value, 'a number above 0 is expected'),
+  urgency: (value) =>
+    lawOf('urgency', value, { uniform: undefined, decay: 'rate', window: 'width', polynomial: 'power' }),
+  life: (value) => lawOf('life', value, { append: undefined, overwrite: undefined, window: 'width', changes: 'count' }),
+  loss: (value) =>
+    value === 'obsolescence' || value === 'staleness'
+      ? read({ loss: value })
+      : wrong('loss', value, '"obsolescence" or "staleness" is expected'),
+  importance: (value) =>
+    typeof value === 'number' || (typeof value === 'object' && value !== null)
+      ? read({ importance: value as NonNullable<NewPageSettings['importance']> })
+      : wrong('importance', value, 'a number or a profile {breaks, values, period} is expected'),
+  spacing: (value) => {
+    const ms = typeof value === 'string' ? durationMs(value) : undefined;
+    return ms === undefined ? wrong('spacing', value, durationForm) : read({ spacingSeconds: ms / 1000 });
+  },
+  headers: (value) =>
+    typeof value === 'object' && value !== null && Object.values(value).every((text) => typeof text === 'string')
+      ? read({ headers: value as Record<string, string> })
+      : wrong('headers', value, 'an object of texts is expected'),
+  render: (value) =>
+    typeof value === 'boolean' ? read({ render: value }) : wrong('render', value, 'true or false is expected'),
+  paused: (value) =>
+    typeof value === 'boolean' ? read({ paused: value }) : wrong('paused', value, 'true or false is expected'),
+  options: (value) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? read({ options: value as Record<string, unknown> })
+      : wrong('options', value, 'an object is expected'),
+};
+
+function lawOf(
+  field: 'urgency' | 'life',
+  value: unknown,
+  kinds: Record<string, string | undefined>,
+): Read<Partial<NewPageSettings>> {
+  const fields = typeof value === 'string' ? { kind: value } : ((value ?? {}) as Record<string, unknown>);
+  const kind = fields['kind'];
+  const known = typeof kind === 'string' && Object.hasOwn(kinds, kind);
+  const parameter = known ? kinds[kind] : undefined;
+  const number = parameter === undefined ? 0 : fields[parameter];
+  if (!known || typeof number !== 'number' || !Number.isFinite(number) || number < 0) {
+    const forms = Object.entries(kinds).map(([name, extra]) =>
+      extra ? `{kind: ${name}, ${extra}: number}` : `{kind: ${name}}`,
+    );
+    return wrong(field, value, `one of ${forms.join(', ')} is expected`);
+  }
+  return read({
+    [field]: parameter === undefined ? { kind } : { kind, [parameter]: number },
+  } as Partial<NewPageSettings>);
+}
+
+/** Some fields of a page, as for a change of its settings. */
+export function readPageFields(input: unknown): Read<Partial<NewPageSettings>> {
+  if (typeof input !== 'object' || input === null || Array.isArray(input))
+    return wrong('page', input, 'an object with a url is expected');
+  let settings: Partial<NewPageSettings> = {};
+  for (const [key, value] of Object.entries(input)) {
+    if (value === undefined) continue;
+    const field = pageFields.find((name) => name === key);
+    if (!field) return wrong(key, value, `known fields are ${pageFields.join(', ')}`);
+    const outcome = readers[field](value);
+    if (outcome.kind === 'wrong') return outcome;
+    settings = { ...settings, ...outcome.value };
+  }
+  return { kind: 'read', value: settings };
+}
+
+/** A whole page; everything but the URL has a default. */
+export function readPage(input: unknown): Read<NewPageSettings> {
+  const fields = readPageFields(input);
+  if (fields.kind === 'wrong') return fields;
+  const { url, site } = fields.value;
+  if (url === undefined || site === undefined) return wrong('url', undefined, 'an http or https address is expected');
+  return {
+    kind: 'read',
+    value: { select: { kind: 'text' }, tags: [], weight: 1, paused: false, options: {}, ...fields.value, url, site },
+  };
+}

@@ -1,0 +1,176 @@
+/** Puts the parts of a running daemon together and takes them apart again in order. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { policies, random, type Policy } from '@revisit/core';
+import type { FastifyInstance } from 'fastify';
+import { createApi } from './api/server.ts';
+import type { Config } from './config/config.ts';
+import { readPage } from './config/page-input.ts';
+import { detect } from './detect/detect.ts';
+import { Desk } from './desk.ts';
+import { createLog } from './log.ts';
+import { Loop, type LoopParts } from './loop.ts';
+import { createObserver } from './observe/observe.ts';
+import { lockFolder } from './store/lock.ts';
+import type { Store } from './store/port.ts';
+import { openSqlite } from './store/sqlite.ts';
+import { type Clock, systemClock } from './values/clock.ts';
+import type { NewPageSettings } from './values/page.ts';
+import { version } from './version.ts';
+
+export interface Opening {
+  readonly kind: 'opened';
+  readonly store: Store;
+  readonly announce: (url: string) => void;
+  close(): Promise<void>;
+}
+
+export type OpenOutcome =
+  | Opening
+  | { readonly kind: 'held'; readonly url: string | undefined; readonly sentence: string }
+  | { readonly kind: 'failed'; readonly sentence: string };
+
+/** The data folder, for this process alone. */
+export function openFolder(folder: string): OpenOutcome {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    return { kind: 'failed', sentence: `The data folder ${folder} cannot be made: ${(error as Error).message}.` };
+  }
+  const lock = lockFolder(folder);
+  if (lock.kind === 'failed') return lock;
+  if (lock.kind === 'held') {
+    const who = lock.by ? ` (process ${lock.by.pid} at ${lock.by.url})` : '';
+    return {
+      kind: 'held',
+      url: lock.by?.url,
+      sentence: `Another revisit works on ${folder}${who}; one at a time, or name another folder with --data.`,
+    };
+  }
+  const opened = openSqlite(join(folder, 'revisit.db'));
+  if (opened.kind === 'failed') {
+    lock.release();
+    return opened;
+  }
+  return {
+    kind: 'opened',
+    store: opened.store,
+    announce: (url) => lock.announce({ pid: process.pid, url }),
+    close: async () => {
+      await opened.store.close();
+      lock.release();
+    },
+  };
+}
+
+export function createPolicy(name: string): Policy | undefined {
+  const entry = Object.hasOwn(policies, name) ? policies[name] : undefined;
+  return entry?.create(1);
+}
+
+export function userAgentOf(contact: string | undefined): string {
+  return `revisit/${version} (page change monitor; ${contact ?? 'operator did not leave a contact'})`;
+}
+
+/** The loop over a store, looking at the real web. */
+export function createLoop(config: Config, store: Store, log: LoopParts['log'], clock: Clock = systemClock): Loop {
+  const policy = createPolicy(config.policy)!;
+  // eslint-disable-next-line -- the one place where the daemon takes its randomness from outside
+  const luck = random(Math.floor(Math.random() * 2 ** 52));
+  const observer = createObserver({
+    clock,
+    random: luck,
+    userAgent: userAgentOf(config.contact),
+    allowNetworks: config.allowNetwork,
+    spacingMs: config.spacingMs,
+  });
+  const { looksPerSecond, spacingMs, robots, queueMax } = config;
+  return new Loop(
+    { clock, random: luck, store, observer, policy, detect: detector(store), log },
+    { looksPerSecond, spacingMs, robots, queueMax },
+  );
+}
+
+/** Detection with the texts it asks for read from the store. */
+export function detector(store: Store): LoopParts['detect'] {
+  return ({ page, state }, fetched, at) =>
+    detect({
+      select: page.select,
+      options: page.options,
+      body: fetched.body,
+      mediaType: fetched.mediaType,
+      charset: fetched.charset,
+      url: at.url,
+      atMs: at.ms,
+      ...(state.detectState === undefined || state.lastLookMs === undefined
+        ? {}
+        : {
+            previous: {
+              state: state.detectState,
+              lookedAtMs: state.lastLookMs,
+              last: () => store.versionText(page.id, state.version),
+              told: () => store.versionText(page.id, state.toldVersion),
+            },
+          }),
+    });
+}
+
+export interface Daemon {
+  readonly url: string;
+  readonly app: FastifyInstance;
+  readonly loop: Loop;
+  /** Ends when the signal given to `startDaemon` is aborted and all is put away. */
+  readonly ended: Promise<void>;
+}
+
+export type Started =
+  | { readonly kind: 'started'; readonly daemon: Daemon }
+  | { readonly kind: 'wrong'; readonly sentence: string };
+
+export async function startDaemon(config: Config, signal: AbortSignal): Promise<Started> {
+  const pages: NewPageSettings[] = [];
+  for (const [i, input] of config.pages.entries()) {
+    const page = readPage(input);
+    if (page.kind === 'wrong') return { kind: 'wrong', sentence: `pages.${i}: ${page.sentence}` };
+    pages.push(page.value);
+  }
+  if (!createPolicy(config.policy)) {
+    return {
+      kind: 'wrong',
+      sentence: `policy: "${config.policy}" is not known; known policies are ${Object.keys(policies).join(', ')}`,
+    };
+  }
+  const folder = openFolder(config.data);
+  if (folder.kind !== 'opened') return { kind: 'wrong', sentence: folder.sentence };
+  const log = createLog(config.logLevel);
+  const loop = createLoop(config, folder.store, log);
+  const desk = new Desk(folder.store, systemClock, log, loop);
+  const app = createApi(desk);
+  try {
+    await loop.load();
+    await desk.add(pages);
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    await app.close();
+    await folder.close();
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'EADDRINUSE')
+      return {
+        kind: 'wrong',
+        sentence: `--port ${config.port}: something else listens there already; choose another, or 0 for any free one`,
+      };
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      return { kind: 'wrong', sentence: `--host ${config.host} --port ${config.port}: cannot listen there (${code})` };
+    throw error;
+  }
+  const address = app.server.address();
+  const port = typeof address === 'object' && address ? address.port : config.port;
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+  folder.announce(url);
+  log('info', 'watching', { url, pages: loop.collection.size, policy: config.policy });
+  const ended = loop.run(signal).then(async () => {
+    await app.close();
+    await folder.close();
+  });
+  return { kind: 'started', daemon: { url, app, loop, ended } };
+}

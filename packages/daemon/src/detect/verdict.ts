@@ -1,0 +1,151 @@
+/**
+ * From an observation and, where there was something to read, a detection, to everything one look says about one page.
+ * The states of a page are described at `PageStatus`; here are the arrows between them:
+ *
+ *   new ──readable──► present ──404, 410──► gone ──readable──► present (told: returned)
+ *    │                   └──no copy──► unreadable ──readable──► present (told only if it differs from our copy)
+ *    └── 404, 410 ──► gone (told: gone)         └──404, 410──► gone
+ *
+ * Each arrow is told once, when it is taken; staying in a state says nothing. Failures and refusals take no arrow.
+ */
+import { createHash } from 'node:crypto';
+import type { Change, Detection } from '../values/change.ts';
+import type { Fault } from '../values/fault.ts';
+import type { Look, LookKind, PageState, WatchedPage } from '../values/look.ts';
+import type { Observation } from '../values/observation.ts';
+
+export function textHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+type Entry = Pick<Change, 'kind' | 'count' | 'summary'> & { fromVersion?: number; toVersion?: number };
+
+interface Said {
+  readonly kind: LookKind;
+  readonly state: Partial<PageState>;
+  readonly told?: Entry;
+}
+
+function unreadable(fault: Fault, again: boolean): Said {
+  const told: Entry = { kind: 'trouble', count: 0, summary: fault.sentence };
+  return {
+    kind: 'unreadable',
+    state: { status: 'unreadable', fault, failures: 0 },
+    ...(again ? {} : { told }),
+  };
+}
+
+function gone(before: PageState, status: number): Said {
+  const fault: Fault = { code: 'gone', sentence: `The server says the page is not there (${status}).` };
+  const told: Entry = { kind: 'gone', count: 1, summary: fault.sentence };
+  return {
+    kind: 'gone',
+    state: { status: 'gone', fault, failures: 0, validators: {} },
+    ...(before.status === 'gone' ? {} : { told }),
+  };
+}
+
+function readable(before: PageState, detection: Exclude<Detection, { kind: 'unreadable' }>): Said {
+  const returned: Entry = { kind: 'returned', count: 1, summary: 'The page is back.' };
+  const wasGone = before.status === 'gone';
+  if (detection.kind === 'unchanged') {
+    if (detection.late) {
+      const told: Entry = {
+        kind: 'changed',
+        ...detection.late,
+        fromVersion: before.toldVersion,
+        toVersion: before.version,
+      };
+      return { kind: 'unchanged', state: { toldVersion: before.version }, told };
+    }
+    return { kind: 'unchanged', state: {}, ...(wasGone ? { told: returned } : {}) };
+  }
+  const version = before.version + 1;
+  const state: Partial<PageState> = {
+    version,
+    hash: textHash(detection.projection.text),
+    ...(detection.projection.title === undefined ? {} : { seenTitle: detection.projection.title }),
+  };
+  if (detection.kind === 'first') {
+    const told: Entry = { ...returned, toVersion: version };
+    return { kind: 'first', state: { ...state, toldVersion: version }, ...(wasGone ? { told } : {}) };
+  }
+  if (detection.quiet !== undefined && !wasGone) return { kind: 'changed', state };
+  const told: Entry = {
+    kind: wasGone ? 'returned' : 'changed',
+    count: detection.count,
+    summary: detection.summary,
+    fromVersion: before.toldVersion,
+    toVersion: version,
+  };
+  return { kind: 'changed', state: { ...state, toldVersion: version }, told };
+}
+
+function said(before: PageState, observation: Observation, detection: Detection | undefined): Said {
+  const { outcome } = observation;
+  switch (outcome.kind) {
+    case 'gone':
+      return gone(before, outcome.status);
+    case 'refused':
+    case 'failed':
+      return { kind: outcome.kind, state: { fault: outcome.fault, failures: before.failures + 1 } };
+    case 'not-modified':
+      return readable(before, { kind: 'unchanged' });
+    case 'fetched': {
+      if (!detection) throw new Error('a fetched body is compared before the verdict');
+      if (detection.kind === 'unreadable') return unreadable(detection.fault, detection.again);
+      return readable(before, detection);
+    }
+  }
+}
+
+/** Everything this observation says about this page. */
+export function verdict(
+  watched: WatchedPage,
+  observation: Observation,
+  detection?: Detection,
+  detectState?: string,
+): Look {
+  const { page, state: before } = watched;
+  const { probe, outcome, startedAtMs, endedAtMs } = observation;
+  const word = said(before, observation, detection);
+  const saw = word.kind === 'first' || word.kind === 'changed' || word.kind === 'unchanged';
+  const { fault: _fault, ...calm } = before;
+  const state: PageState = {
+    ...(saw ? calm : before),
+    looks: before.looks + 1,
+    lastLookMs: startedAtMs,
+    ...(saw ? { status: 'present' as const, failures: 0, lastSeenMs: startedAtMs } : {}),
+    ...(saw && outcome.kind === 'fetched' ? { validators: outcome.validators } : {}),
+    ...(word.kind === 'changed' ? { lastChangeMs: startedAtMs, changes: before.changes + 1 } : {}),
+    ...(observation.movedTo === undefined ? {} : { movedTo: observation.movedTo }),
+    ...(detectState === undefined ? {} : { detectState }),
+    ...word.state,
+  };
+  const title = page.title ?? state.seenTitle;
+  const projection = detection?.kind === 'first' || detection?.kind === 'changed' ? detection.projection : undefined;
+  return {
+    pageId: page.id,
+    probeId: probe.id,
+    atMs: startedAtMs,
+    endedAtMs,
+    kind: word.kind,
+    bytesReceived: observation.bytesReceived,
+    state,
+    ...(projection ? { projection } : {}),
+    ...(word.told
+      ? {
+          change: {
+            pageId: page.id,
+            url: page.url,
+            site: page.site,
+            tags: page.tags,
+            atMs: startedAtMs,
+            ...(title === undefined ? {} : { title }),
+            ...(before.lastSeenMs === undefined ? {} : { afterMs: before.lastSeenMs }),
+            ...word.told,
+          },
+        }
+      : {}),
+  };
+}

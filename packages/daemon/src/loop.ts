@@ -1,0 +1,500 @@
+/**
+ * The arrows. This is the only file that knows the order of the loop:
+ *
+ *   plan (policy) ► dispatch (budget, gates) ► observe ► [indexing queue] ► detect ► learn (policy) ► keep ► told
+ *
+ * Rules that hold at every moment, also over restarts:
+ * - a probe is remembered before its request goes out, and forgotten in the transaction that keeps its look;
+ * - what is not kept is not announced, and what was not finished is due again;
+ * - while the store cannot keep anything, nothing new is asked for.
+ */
+import { Allowance, Gates, type Finding, type Policy, type Random } from '@revisit/core';
+import { Collection, type Entry } from './collection.ts';
+import { verdict } from './detect/verdict.ts';
+import type { Store } from './store/port.ts';
+import type { Change, Detection } from './values/change.ts';
+import type { Clock } from './values/clock.ts';
+import type { Look, WatchedPage } from './values/look.ts';
+import type { Observation, Observer, Outcome } from './values/observation.ts';
+import type { Probe } from './values/probe.ts';
+
+export interface LoopSettings {
+  readonly looksPerSecond: number;
+  /** The least milliseconds between two requests to one site. */
+  readonly spacingMs: number;
+  /** How many requests may be under way at once. */
+  readonly robots: number;
+  /** How many observations may wait for detection; what comes on top is dropped and stays due. */
+  readonly queueMax: number;
+}
+
+export type Fetched = Extract<Outcome, { kind: 'fetched' }>;
+
+export interface Detected {
+  readonly detection: Detection;
+  readonly state?: string;
+  /** Another look is wanted that soon. */
+  readonly again?: { readonly afterMs: number };
+}
+
+export interface LoopParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly store: Store;
+  readonly observer: Observer;
+  readonly policy: Policy;
+  readonly detect: (
+    watched: WatchedPage,
+    fetched: Fetched,
+    at: { readonly url: string; readonly ms: number },
+  ) => Promise<Detected>;
+  readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void;
+}
+
+export interface LoopCounts {
+  readonly sent: number;
+  readonly kept: number;
+  readonly overflowed: number;
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly waiting: number;
+}
+
+/** A transaction of many looks costs little more than one of a few; more would delay the first of them. */
+const batchMax = 256;
+/** How long to wait after the store could not keep something, doubled up to the second value. */
+const storeRestMs = { first: 1_000, most: 30_000 };
+/** What belongs to no page is saved this often, so a killed process loses little of it. */
+const saveAllEveryMs = 60_000;
+/** Tokens that may gather while nothing is due, in seconds of budget: a burst after a pause stays small. */
+const burstSeconds = 60;
+
+export class Loop {
+  readonly collection = new Collection();
+  readonly #parts: LoopParts;
+  #settings: LoopSettings;
+  readonly #budget: Allowance;
+  readonly #gates = new Gates();
+  readonly #queue: Observation[] = [];
+  readonly #listeners = new Set<(changes: readonly Change[]) => void>();
+  readonly #asked = new Set<number>();
+  #inFlight = 0;
+  #indexing: Promise<void> | undefined;
+  #storeDown = false;
+  #stopping = false;
+  #dead = false;
+  #probes = 0;
+  #sent = 0;
+  #kept = 0;
+  #overflowed = 0;
+  #savedAllMs = 0;
+  #wake: () => void = () => {};
+  readonly #run: string;
+
+  constructor(parts: LoopParts, settings: LoopSettings) {
+    this.#parts = parts;
+    this.#settings = settings;
+    const now = parts.clock.nowMs();
+    this.#budget = new Allowance(settings.looksPerSecond / 1000, burstOf(settings), now);
+    // Probe ids of two runs never meet: the start and a random number tell the runs apart.
+    this.#run = `${now.toString(36)}${Math.floor(parts.random() * 36 ** 4)
+      .toString(36)
+      .padStart(4, '0')}`;
+    parts.policy.setBudget(settings.looksPerSecond, now / 1000);
+  }
+
+  get policy(): Policy {
+    return this.#parts.policy;
+  }
+
+  get settings(): LoopSettings {
+    return this.#settings;
+  }
+
+  counts(): LoopCounts {
+    return {
+      sent: this.#sent,
+      kept: this.#kept,
+      overflowed: this.#overflowed,
+      inFlight: this.#inFlight,
+      queued: this.#queue.length,
+      waiting: this.#gates.waiting,
+    };
+  }
+
+  /** Whether the store takes what is found; false while the disk is full or the server is lost. */
+  get healthy(): boolean {
+    return !this.#storeDown;
+  }
+
+  onKept(listener: (changes: readonly Change[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  setBudget(looksPerSecond: number): void {
+    const now = this.#parts.clock.nowMs();
+    this.#settings = { ...this.#settings, looksPerSecond };
+    this.#budget.setRate(looksPerSecond / 1000, burstOf(this.#settings), now);
+    this.policy.setBudget(looksPerSecond, now / 1000);
+    this.#wake();
+  }
+
+  /** Takes up every stored page and what an earlier process left unfinished. */
+  async load(): Promise<void> {
+    const { store, policy, clock } = this.#parts;
+    const learned = await store.recall(`policy:${policy.name}`);
+    for await (const batch of store.everyPage()) for (const watched of batch) this.watch(watched);
+    if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000);
+    const unfinished = await store.unfinished();
+    for (const probe of unfinished) {
+      const site = this.collection.sites.index(probe.site);
+      this.#gates.setSpacing(site, this.#settings.spacingMs);
+      this.#gates.recall(site, probe.atMs);
+      for (const id of probe.pageIds) this.#resume(id, probe.atMs);
+    }
+    await store.finished(unfinished.map((probe) => probe.id));
+  }
+
+  /** A look that was asked for and not kept: due again at once, or when the page's own spacing allows. */
+  #resume(id: string, atMs: number): void {
+    const entry = this.collection.byId(id);
+    if (!entry || entry.page.paused) return;
+    if (entry.page.spacingSeconds === undefined) this.#ask(entry);
+    else this.policy.looked(entry.index, atMs / 1000, { kind: 'failed' });
+  }
+
+  watch(watched: WatchedPage): void {
+    const { clock, policy } = this.#parts;
+    const known = this.collection.byId(watched.page.id);
+    if (known) {
+      this.unwatch(known.page.id);
+    }
+    const entry = this.collection.add(watched);
+    this.#gates.setSpacing(entry.site, this.#settings.spacingMs);
+    const { lastLookMs, model } = watched.state;
+    if (lastLookMs !== undefined) this.#gates.recall(entry.site, lastLookMs);
+    if (watched.page.paused) return;
+    const nowSeconds = clock.nowMs() / 1000;
+    const { index: page, site, folder } = entry;
+    policy.watch(
+      { page, site, folder, weight: watched.page.weight, spacingSeconds: watched.page.spacingSeconds ?? 0 },
+      nowSeconds,
+    );
+    if (model && policy.restore) policy.restore(page, model, nowSeconds);
+    else if (lastLookMs !== undefined) {
+      policy.started(page, lastLookMs / 1000);
+      policy.looked(page, lastLookMs / 1000, { kind: 'first' });
+    }
+    this.#wake();
+  }
+
+  unwatch(id: string): void {
+    const entry = this.collection.remove(id);
+    if (!entry) return;
+    if (this.#asked.delete(entry.index)) this.#gates.leave(entry.site, entry.index);
+    if (!entry.page.paused) this.policy.forget(entry.index, this.#parts.clock.nowMs() / 1000);
+  }
+
+  /** Look at this page as soon as politeness allows, whatever the plan says. */
+  probeNow(id: string): boolean {
+    const entry = this.collection.byId(id);
+    if (!entry) return false;
+    this.#ask(entry);
+    this.#wake();
+    return true;
+  }
+
+  #ask(entry: Entry): void {
+    if (this.#asked.has(entry.index)) return;
+    this.#asked.add(entry.index);
+    if (!entry.page.paused) this.policy.started(entry.index, this.#parts.clock.nowMs() / 1000);
+    this.#gates.wait(entry.site, entry.index);
+  }
+
+  /** A second look that detection wants; if the process ends before, the plan's next look serves as well. */
+  async #askLater(id: string, afterMs: number): Promise<void> {
+    await this.#parts.clock.sleep(afterMs);
+    if (!this.#stopping) this.probeNow(id);
+  }
+
+  /** Ends as a killed process does: whatever is under way comes to nothing. For simulations. */
+  die(): void {
+    this.#dead = true;
+    this.#stopping = true;
+    this.#wake();
+  }
+
+  /** Runs until the signal, then finishes what is under way within the time given. */
+  async run(signal: AbortSignal, graceMs = 4_000): Promise<void> {
+    const { clock } = this.#parts;
+    while (!signal.aborted && !this.#dead) {
+      const wait = await this.#sendDue();
+      if (signal.aborted || this.#dead) break;
+      await this.#rest(wait, signal);
+    }
+    if (this.#dead) return;
+    this.#stopping = true;
+    const giveUp = new AbortController();
+    const grace = clock.sleep(graceMs, giveUp.signal).then(() => 'late' as const);
+    const drained = this.#drain().then(() => 'drained' as const);
+    if ((await Promise.race([grace, drained])) === 'late')
+      this.#parts.log('warn', 'stopped with requests under way; they are due again at the next start', {
+        inFlight: this.#inFlight,
+      });
+    giveUp.abort();
+    await this.#saveAll(true);
+  }
+
+  /** Looks at what is due, or at every page when asked, and returns when all of it is kept. */
+  async sweep(signal: AbortSignal, all: boolean): Promise<void> {
+    const { clock } = this.#parts;
+    const nowSeconds = clock.nowMs() / 1000;
+    const wanted = [...this.collection].filter(
+      (entry) => !entry.page.paused && (all || this.policy.due(entry.index, nowSeconds) <= nowSeconds),
+    );
+    for (const entry of wanted) this.#ask(entry);
+    while (!signal.aborted && (this.#asked.size > 0 || this.#inFlight > 0 || this.#indexing)) {
+      const wait = await this.#sendDue(false);
+      if (this.#asked.size === 0 && this.#inFlight === 0 && !this.#indexing) break;
+      await this.#rest(wait, signal);
+    }
+    this.#stopping = true;
+    await this.#drain();
+    await this.#saveAll(true);
+  }
+
+  /** Sleeps, or until something happens that may let a request go out. */
+  async #rest(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    // A reason of our own: the standard one is an exception with a stack, and this happens at every look.
+    const wake = (): void => woken.abort('woken');
+    this.#wake = wake;
+    signal.addEventListener('abort', wake, { once: true });
+    if (signal.aborted) wake();
+    await this.#parts.clock.sleep(Math.min(ms, 3_600_000), woken.signal);
+    signal.removeEventListener('abort', wake);
+  }
+
+  /** Sends all that may go out now; answers how long nothing more can. */
+  async #sendDue(planned = true): Promise<number> {
+    const { clock, store } = this.#parts;
+    const now = clock.nowMs();
+    const probes: Probe[] = [];
+    let wait = Infinity;
+    if (planned) wait = this.#line(now);
+    while (!this.#storeDown && this.#inFlight + probes.length < this.#settings.robots) {
+      const ready = this.#budget.readyAt(now);
+      if (ready > now) {
+        wait = Math.min(wait, this.#gates.waiting > 0 ? ready - now : Infinity);
+        break;
+      }
+      const passed = this.#gates.pass(now);
+      if (!passed) {
+        wait = Math.min(wait, this.#gates.nextPassAt() - now);
+        break;
+      }
+      const entry = this.collection.at(passed.page);
+      if (!entry || !this.#asked.has(passed.page)) {
+        this.#gates.done(passed.site);
+        continue;
+      }
+      this.#budget.take(now);
+      probes.push(this.#probe(entry, now));
+    }
+    if (probes.length === 0) return Math.max(1, wait);
+    const kept = await store.dispatched(probes);
+    if (kept.kind === 'failed') {
+      this.#parts.log('error', kept.fault.sentence, { code: kept.fault.code });
+      for (const probe of probes) this.#fallBack(probe);
+      this.#storeDown = true;
+      void this.#awaitStore();
+      return Infinity;
+    }
+    for (const probe of probes) void this.#observe(probe);
+    this.#sent += probes.length;
+    return 1;
+  }
+
+  /** Moves what the policy wants now into the lines before the gates; answers when it wants the next. */
+  #line(now: number): number {
+    const { policy } = this.#parts;
+    // No more than the robots could take at once: the rest stays with the policy, which may think again.
+    while (this.#gates.waiting < Math.max(64, 4 * this.#settings.robots)) {
+      const choice = policy.next(now / 1000);
+      if (!choice) return Infinity;
+      if (choice.at * 1000 > now) return choice.at * 1000 - now;
+      this.#ask(this.collection.at(choice.page)!);
+    }
+    return Infinity;
+  }
+
+  #probe(entry: Entry, now: number): Probe {
+    const { page, state } = entry;
+    const sharing = this.collection.sharing(entry).filter((other) => other === entry || !other.page.paused);
+    for (const other of sharing) {
+      if (other !== entry) {
+        if (this.#asked.has(other.index)) this.#gates.leave(other.site, other.index);
+        else this.policy.started(other.index, now / 1000);
+      }
+      this.#asked.delete(other.index);
+    }
+    // A page that never had a full answer needs one, so validators go out only when all who share the request have a copy.
+    const whole = sharing.some(
+      (other) =>
+        other.state.status !== 'present' ||
+        other.state.validators.etag !== state.validators.etag ||
+        other.state.validators.lastModified !== state.validators.lastModified,
+    );
+    this.#inFlight++;
+    return {
+      id: `${this.#run}-${(this.#probes++).toString(36)}`,
+      url: page.url,
+      site: page.site,
+      pageIds: sharing.map((other) => other.page.id),
+      atMs: now,
+      validators: whole ? {} : state.validators,
+      ...(page.headers ? { headers: page.headers } : {}),
+      ...(page.render ? { render: true } : {}),
+    };
+  }
+
+  /** The probe never went out: its pages stay due. */
+  #fallBack(probe: Probe): void {
+    this.#inFlight--;
+    this.#gates.done(this.collection.sites.index(probe.site));
+    for (const id of probe.pageIds) {
+      const entry = this.collection.byId(id);
+      if (entry) this.#ask(entry);
+    }
+  }
+
+  async #observe(probe: Probe): Promise<void> {
+    const { observer, log } = this.#parts;
+    const observation = await observer.observe(probe);
+    if (this.#dead) return;
+    this.#inFlight--;
+    const site = this.collection.sites.index(probe.site);
+    this.#gates.done(site);
+    const { outcome } = observation;
+    if (outcome.kind === 'refused' && outcome.untilMs !== undefined) this.#gates.holdUntil(site, outcome.untilMs);
+    if (this.#queue.length >= this.#settings.queueMax) {
+      this.#overflowed++;
+      log('warn', 'the indexing queue is full; the page stays due', { url: probe.url });
+      for (const id of probe.pageIds) {
+        const entry = this.collection.byId(id);
+        if (entry && !entry.page.paused)
+          this.policy.looked(entry.index, observation.startedAtMs / 1000, { kind: 'failed' });
+      }
+      await this.#parts.store.finished([probe.id]);
+    } else {
+      this.#queue.push(observation);
+      this.#indexing ??= this.#index().finally(() => {
+        this.#indexing = undefined;
+        this.#wake();
+      });
+    }
+    this.#wake();
+  }
+
+  /** Empties the indexing queue: detect, learn, keep, announce. */
+  async #index(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.slice(0, batchMax);
+      const looks: Look[] = [];
+      for (const observation of batch) looks.push(...(await this.#looksOf(observation)));
+      if (!(await this.#keep(looks))) return;
+      const pageless = batch.filter(({ probe }) => !looks.some((look) => look.probeId === probe.id));
+      if (pageless.length > 0) await this.#parts.store.finished(pageless.map(({ probe }) => probe.id));
+      this.#queue.splice(0, batch.length);
+      this.#kept += looks.length;
+      await this.#saveAll(false);
+    }
+  }
+
+  async #looksOf(observation: Observation): Promise<readonly Look[]> {
+    const { detect, policy } = this.#parts;
+    const { outcome, probe } = observation;
+    const looks: Look[] = [];
+    for (const id of probe.pageIds) {
+      const entry = this.collection.byId(id);
+      if (!entry) continue;
+      const detected =
+        outcome.kind === 'fetched'
+          ? await detect(entry, outcome, { url: observation.finalUrl ?? probe.url, ms: observation.startedAtMs })
+          : undefined;
+      const look = verdict(entry, observation, detected?.detection, detected?.state);
+      if (!entry.page.paused) policy.looked(entry.index, look.atMs / 1000, findingOf(look, detected?.detection));
+      const model = entry.page.paused ? undefined : policy.save?.(entry.index);
+      if (detected?.again) void this.#askLater(id, detected.again.afterMs);
+      looks.push(model ? { ...look, state: { ...look.state, model } } : look);
+      const { model: _model, ...state } = look.state;
+      entry.state = state;
+    }
+    return looks;
+  }
+
+  /** Keeps trying until the store takes the looks; false when the loop stops first. */
+  async #keep(looks: readonly Look[]): Promise<boolean> {
+    const { store, clock, log } = this.#parts;
+    for (let rest = storeRestMs.first; ; rest = Math.min(2 * rest, storeRestMs.most)) {
+      const kept = await store.commit(looks);
+      if (kept.kind === 'kept') {
+        if (this.#storeDown) log('info', 'the store takes changes again');
+        this.#storeDown = false;
+        if (kept.value.length > 0) for (const listener of this.#listeners) listener(kept.value);
+        return true;
+      }
+      this.#storeDown = true;
+      log('error', kept.fault.sentence, { code: kept.fault.code });
+      if (this.#stopping) return false;
+      await clock.sleep(rest);
+    }
+  }
+
+  /** After the store refused a dispatch: asks again now and then until it can write. */
+  async #awaitStore(): Promise<void> {
+    const { store, clock } = this.#parts;
+    for (let rest = storeRestMs.first; !this.#stopping; rest = Math.min(2 * rest, storeRestMs.most)) {
+      await clock.sleep(rest);
+      if ((await store.remember('alive', new Uint8Array([1]))).kind === 'kept') break;
+    }
+    this.#storeDown = false;
+    this.#wake();
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#inFlight > 0 || this.#indexing) {
+      if (this.#indexing) await this.#indexing;
+      else await this.#parts.clock.sleep(5);
+    }
+  }
+
+  async #saveAll(now: boolean): Promise<void> {
+    const { clock, policy, store } = this.#parts;
+    if (!policy.saveAll || (!now && clock.nowMs() - this.#savedAllMs < saveAllEveryMs)) return;
+    this.#savedAllMs = clock.nowMs();
+    await store.remember(`policy:${policy.name}`, policy.saveAll());
+  }
+}
+
+function burstOf(settings: LoopSettings): number {
+  return Math.max(1, settings.looksPerSecond * burstSeconds);
+}
+
+function findingOf(look: Look, detection: Detection | undefined): Finding {
+  switch (look.kind) {
+    case 'first':
+      return { kind: 'first' };
+    case 'changed':
+      return { kind: 'changed', count: detection?.kind === 'changed' ? detection.count : 1 };
+    case 'unchanged':
+    case 'gone':
+    case 'unreadable':
+      // The server answered and there is nothing new to have: as far as learning goes, no change.
+      return look.change && look.kind === 'gone' ? { kind: 'changed', count: 1 } : { kind: 'unchanged' };
+    case 'refused':
+    case 'failed':
+      return { kind: 'failed' };
+  }
+}

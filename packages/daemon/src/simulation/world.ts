@@ -1,0 +1,53 @@
+/** A daemon's loop over a simulated web in virtual time: how policies, crashes and faults are tried. */
+import { random, type Policy, type Random } from '@revisit/core';
+import { detector } from '../daemon.ts';
+import { Loop, type LoopSettings } from '../loop.ts';
+import type { Store } from '../store/port.ts';
+import { SimulatedWeb, type SimulatedPage, type SiteLaw } from './simulated-web.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+export interface World {
+  readonly clock: VirtualClock;
+  readonly web: SimulatedWeb;
+  readonly store: Store;
+  readonly random: Random;
+}
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly startMs: number;
+  readonly store: Store;
+  readonly pages: readonly SimulatedPage[];
+  readonly siteLaw?: (site: string) => SiteLaw;
+}
+
+/** The web and the watched pages, before any daemon runs. */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const luck = random(options.seed);
+  const clock = new VirtualClock(options.startMs);
+  const web = new SimulatedWeb(clock, luck, options.pages, options.siteLaw);
+  await options.store.addPages(
+    options.pages.map(({ url, site }) => ({
+      url,
+      site,
+      select: { kind: 'text' },
+      tags: [],
+      weight: 1,
+      paused: false,
+      options: {},
+      addedAtMs: options.startMs,
+    })),
+  );
+  return { clock, web, store: options.store, random: luck };
+}
+
+/** A fresh process over the world's store: what a restart finds is what was committed. */
+export async function startLoop(world: World, policy: Policy, settings: LoopSettings): Promise<Loop> {
+  const { clock, web, store, random: luck } = world;
+  const loop = new Loop(
+    { clock, random: luck, store, observer: web, policy, detect: detector(store), log: () => {} },
+    settings,
+  );
+  await loop.load();
+  return loop;
+}

@@ -1,0 +1,150 @@
+/**
+ * Versions as compressed differences. A content is named by its SHA-256 and kept once, however many versions have it; it
+ * is compressed with zstd against another content as its dictionary, or alone.
+ *
+ * Which one: the version with index i (from 0) builds on index i with its lowest bit cleared, and every 64th stands alone.
+ * So reading any version takes at most seven steps, half of all versions build on their immediate predecessor, and
+ * the mean distance to the base is three: a small edit costs a few of itself, not a copy of the page.
+ *
+ * These functions know nothing of tables: a store gives them `Contents`.
+ */
+import { hash } from 'node:crypto';
+import { constants, zstdCompressSync, zstdDecompressSync, type ZstdOptions } from 'node:zlib';
+
+export interface Content {
+  /** The content it builds on; null stands alone. */
+  readonly base: string | null;
+  /** Length before compression. */
+  readonly bytes: number;
+  readonly packed: Uint8Array;
+}
+
+export interface Contents {
+  get(name: string): Content | undefined;
+  put(name: string, content: Content): void;
+}
+
+/** Every so many versions stands alone: a power of two. */
+const aloneEvery = 64;
+/** A difference that saves less than this over a full copy is not worth a longer chain. */
+const differenceShareMax = 0.75;
+/** Larger than any body that is fetched; a damaged header must not make us allocate more. */
+const bytesMax = 256 * 2 ** 20;
+/** A content that came back may already stand deep in an older chain; what would go deeper stands alone. */
+const chainMax = Math.log2(aloneEvery) + 1;
+
+export function nameOf(content: Uint8Array): string {
+  return hash('sha256', content, 'hex');
+}
+
+/** The number of the version that this one builds on, versions counted from 1; undefined stands alone. */
+export function baseNumber(number: number): number | undefined {
+  const index = number - 1;
+  return index % aloneEvery === 0 ? undefined : (index & (index - 1)) + 1;
+}
+
+/** zstd looks back only as far as its window; old and new must both fit. */
+function options(bytes: number, dictionary: Uint8Array | undefined): ZstdOptions {
+  const reach = bytes + (dictionary?.length ?? 0);
+  const large = reach > 2 ** 20;
+  const windowLog = Math.min(27, Math.max(18, Math.ceil(Math.log2(reach + 1))));
+  return {
+    params: {
+      [constants.ZSTD_c_compressionLevel]: dictionary ? 3 : 9,
+      [constants.ZSTD_c_windowLog]: windowLog,
+      ...(large && dictionary ? { [constants.ZSTD_c_hashLog]: 22, [constants.ZSTD_c_chainLog]: 22 } : {}),
+    },
+    ...(dictionary ? { dictionary } : {}),
+  };
+}
+
+export function pack(content: Uint8Array, base?: Uint8Array): Uint8Array {
+  return zstdCompressSync(content, options(content.length, base));
+}
+
+export function unpack(packed: Uint8Array, base?: Uint8Array): Uint8Array {
+  return zstdDecompressSync(packed, {
+    maxOutputLength: bytesMax,
+    params: { [constants.ZSTD_d_windowLogMax]: 27 },
+    ...(base ? { dictionary: base } : {}),
+  });
+}
+
+/** Keeps a content once and returns its name. */
+export function keepContent(contents: Contents, content: Uint8Array, base: string | undefined): string {
+  const name = nameOf(content);
+  if (contents.get(name)) return name;
+  const old = base === undefined || base === name ? undefined : readContent(contents, base);
+  if (old?.kind === 'read' && old.steps < chainMax) {
+    const difference = pack(content, old.content);
+    // Small differences are taken at once; only doubtful ones are held against a full copy.
+    if (difference.length < content.length / 20 || difference.length < differenceShareMax * pack(content).length) {
+      contents.put(name, { base: base!, bytes: content.length, packed: difference });
+      return name;
+    }
+  }
+  contents.put(name, { base: null, bytes: content.length, packed: pack(content) });
+  return name;
+}
+
+export type ReadContent =
+  | { readonly kind: 'read'; readonly content: Uint8Array; readonly steps: number }
+  /** `at` is the content that is missing or damaged: the one asked for, or one it builds on. */
+  | { readonly kind: 'broken'; readonly at: string; readonly why: string };
+
+export function readContent(contents: Contents, name: string): ReadContent {
+  const chain: { name: string; entry: Content }[] = [];
+  for (let next: string | null = name; next !== null;) {
+    const entry: Content | undefined = contents.get(next);
+    if (!entry) return { kind: 'broken', at: next, why: 'it is missing' };
+    if (chain.length === chainMax) return { kind: 'broken', at: next, why: 'its chain of differences does not end' };
+    chain.push({ name: next, entry });
+    next = entry.base;
+  }
+  let content: Uint8Array | undefined;
+  for (const { name: at, entry } of chain.reverse()) {
+    try {
+      content = unpack(entry.packed, content);
+    } catch (error) {
+      return { kind: 'broken', at, why: error instanceof Error ? error.message : String(error) };
+    }
+  }
+  if (nameOf(content!) !== name) return { kind: 'broken', at: name, why: 'what was read is not what was kept' };
+  return { kind: 'read', content: content!, steps: chain.length };
+}
+
+/** What may be kept of a page's past. The last version, and the last that was told, always stay. */
+export interface Retention {
+  readonly ageMsMax?: number;
+  readonly countMax?: number;
+  readonly bytesMax?: number;
+}
+
+export interface KeptVersion {
+  readonly number: number;
+  readonly atMs: number;
+  readonly bytesKept: number;
+}
+
+/** Numbers of the versions to let go, oldest first. */
+export function expired(
+  versions: readonly KeptVersion[],
+  retention: Retention,
+  nowMs: number,
+  always: ReadonlySet<number>,
+): number[] {
+  const out: number[] = [];
+  let count = versions.length;
+  let bytes = versions.reduce((sum, version) => sum + version.bytesKept, 0);
+  const last = versions.at(-1)?.number;
+  for (const version of versions) {
+    const old = retention.ageMsMax !== undefined && nowMs - version.atMs > retention.ageMsMax;
+    const many = retention.countMax !== undefined && count > retention.countMax;
+    const large = retention.bytesMax !== undefined && bytes > retention.bytesMax;
+    if (version.number === last || always.has(version.number) || !(old || many || large)) continue;
+    out.push(version.number);
+    count--;
+    bytes -= version.bytesKept;
+  }
+  return out;
+}
