@@ -68,6 +68,10 @@ export function createPolicy(name: string): Policy | undefined {
   return entry?.create(1);
 }
 
+export function policyUnknown(name: string): string {
+  return `policy: "${name}" is not known; known policies are ${Object.keys(policies).join(', ')}`;
+}
+
 export function userAgentOf(contact: string | undefined): string {
   return `revisit/${version} (page change monitor; ${contact ?? 'operator did not leave a contact'})`;
 }
@@ -75,7 +79,7 @@ export function userAgentOf(contact: string | undefined): string {
 /** The loop over a store, looking at the real web. */
 export function createLoop(config: Config, store: Store, log: LoopParts['log'], clock: Clock = systemClock): Loop {
   const policy = createPolicy(config.policy)!;
-  // eslint-disable-next-line -- the one place where the daemon takes its randomness from outside
+  // The one place where the daemon takes its randomness from outside.
   const luck = random(Math.floor(Math.random() * 2 ** 52));
   const observer = createObserver({
     clock,
@@ -135,10 +139,7 @@ export async function startDaemon(config: Config, signal: AbortSignal): Promise<
     pages.push(page.value);
   }
   if (!createPolicy(config.policy)) {
-    return {
-      kind: 'wrong',
-      sentence: `policy: "${config.policy}" is not known; known policies are ${Object.keys(policies).join(', ')}`,
-    };
+    return { kind: 'wrong', sentence: policyUnknown(config.policy) };
   }
   const folder = openFolder(config.data);
   if (folder.kind !== 'opened') return { kind: 'wrong', sentence: folder.sentence };
@@ -169,6 +170,7 @@ export async function startDaemon(config: Config, signal: AbortSignal): Promise<
   folder.announce(url);
   log('info', 'watching', { url, pages: loop.collection.size, policy: config.policy });
   const ended = loop.run(signal).then(async () => {
+    await loop.close();
     await app.close();
     await folder.close();
   });

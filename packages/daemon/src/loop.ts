@@ -69,6 +69,9 @@ const saveAllEveryMs = 60_000;
 /** Tokens that may gather while nothing is due, in seconds of budget: a burst after a pause stays small. */
 const burstSeconds = 60;
 
+/** How often somebody who waits for a sweep looks whether it is over. */
+const settlePollMs = 50;
+
 export class Loop {
   readonly collection = new Collection();
   readonly #parts: LoopParts;
@@ -246,22 +249,43 @@ export class Loop {
     await this.#saveAll(true);
   }
 
-  /** Looks at what is due, or at every page when asked, and returns when all of it is kept. */
+  /** Looks at what is due, or at every page when asked, and returns when all of it is kept. The loop need not run. */
   async sweep(signal: AbortSignal, all: boolean): Promise<void> {
-    const { clock } = this.#parts;
-    const nowSeconds = clock.nowMs() / 1000;
-    const wanted = [...this.collection].filter(
-      (entry) => !entry.page.paused && (all || this.policy.due(entry.index, nowSeconds) <= nowSeconds),
-    );
-    for (const entry of wanted) this.#ask(entry);
-    while (!signal.aborted && (this.#asked.size > 0 || this.#inFlight > 0 || this.#indexing)) {
+    this.askFor(all);
+    const busy = (): boolean => this.#asked.size > 0 || this.#inFlight > 0 || this.#indexing !== undefined;
+    while (!signal.aborted && busy()) {
       const wait = await this.#sendDue(false);
-      if (this.#asked.size === 0 && this.#inFlight === 0 && !this.#indexing) break;
+      if (!busy()) break;
       await this.#rest(wait, signal);
     }
     this.#stopping = true;
     await this.#drain();
     await this.#saveAll(true);
+  }
+
+  /** Asks for what is due now, or for every page, ahead of the plan; answers how many pages that are. */
+  askFor(all: boolean): number {
+    const nowSeconds = this.#parts.clock.nowMs() / 1000;
+    let asked = 0;
+    for (const entry of this.collection) {
+      if (entry.page.paused || (!all && this.policy.due(entry.index, nowSeconds) > nowSeconds)) continue;
+      this.#ask(entry);
+      asked++;
+    }
+    this.#wake();
+    return asked;
+  }
+
+  /** Resolves when no page that was asked for is waiting, under way or unkept. */
+  async settled(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (this.#asked.size > 0 || this.#inFlight > 0 || this.#indexing)) {
+      await this.#parts.clock.sleep(settlePollMs, signal);
+    }
+  }
+
+  /** Lets go of connections; after `run` or `sweep`. */
+  close(): Promise<void> {
+    return this.#parts.observer.close();
   }
 
   /** Sleeps, or until something happens that may let a request go out. */

@@ -33,12 +33,15 @@ function parsed(text: string): unknown {
   }
 }
 
-function remote(url: string): Client {
+export function remote(url: string): Client {
   return {
     url,
     ask: async (method, path, body) => {
       const answer = await httpRequest(`${url}${path}`, {
         method,
+        // A sweep answers when it is over, however long politeness makes it take.
+        headersTimeout: 0,
+        bodyTimeout: 0,
         ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
       });
       const text = await answer.body.text();
@@ -48,17 +51,16 @@ function remote(url: string): Client {
   };
 }
 
+export const noFolder = (folder: string): string =>
+  `--data ${folder}: there is no such folder; "revisit add URL" makes one, or name another with --data`;
+
 /** `creates`: whether the command may bring the folder into being; reading one that is not there is a mistake. */
 export async function openClient(
   folder: string,
   creates: boolean,
 ): Promise<{ client: Client } | { outcome: CommandOutcome }> {
   if (!creates && !existsSync(folder)) {
-    return {
-      outcome: wrong(
-        `--data ${folder}: there is no such folder; "revisit add URL" makes one, or name another with --data`,
-      ),
-    };
+    return { outcome: wrong(noFolder(folder)) };
   }
   const opened = openFolder(folder);
   if (opened.kind === 'held') return opened.url ? { client: remote(opened.url) } : { outcome: failed(opened.sentence) };

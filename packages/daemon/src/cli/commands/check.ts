@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
-import type { Flags } from '../../config/config.ts';
-import { createLoop, createPolicy, openFolder } from '../../daemon.ts';
+import { existsSync } from 'node:fs';
+import type { Config, Flags } from '../../config/config.ts';
+import { createLoop, createPolicy, type Opening, openFolder, policyUnknown } from '../../daemon.ts';
+import { noFolder, problemOutcome, remote } from '../client.ts';
 import { createLog } from '../../log.ts';
 import { changeBody } from '../../api/bodies.ts';
 import { note, printJson, print, type CommandOutcome, done, failed, wrong } from '../outcome.ts';
@@ -15,28 +17,48 @@ interface CheckOptions extends Flags {
   readonly json?: boolean;
 }
 
-async function check(file: string | undefined, options: CheckOptions): Promise<CommandOutcome> {
-  const { all, json, ...flags } = options;
-  const config = readConfig(file, { logLevel: 'warn', ...flags });
-  if (config.kind === 'wrong') return wrong(config.sentence);
-  if (!createPolicy(config.value.policy)) return wrong(`--policy ${config.value.policy}: no such policy`);
-  const folder = openFolder(config.value.data);
-  if (folder.kind === 'held')
-    return wrong(`${folder.sentence} A running daemon looks by itself; "revisit changes" shows what it found.`);
-  if (folder.kind === 'failed') return failed(folder.sentence);
+interface Checked {
+  readonly looks: number;
+  readonly requests: number;
+  readonly changes: readonly ChangeBody[];
+}
+
+/** Asks the daemon that runs on the folder; the looks are its own, within its budget. */
+async function checkThrough(url: string, all: boolean): Promise<Checked | CommandOutcome> {
+  const client = remote(url);
+  const answer = await client.ask('POST', '/api/check', { all });
+  return answer.status >= 400 ? problemOutcome(answer) : (answer.body as Checked);
+}
+
+async function checkAlone(config: Config, folder: Opening, all: boolean): Promise<Checked> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  const loop = createLoop(config.value, folder.store, createLog(config.value.logLevel));
+  const loop = createLoop(config, folder.store, createLog(config.logLevel));
   await loop.load();
   const found: Change[] = [];
   loop.onKept((changes) => found.push(...changes));
-  await loop.sweep(stop.signal, all ?? false);
+  await loop.sweep(stop.signal, all);
   const { sent, kept } = loop.counts();
+  await loop.close();
   await folder.close();
-  const bodies = found.map(changeBody) as unknown as ChangeBody[];
-  if (json) printJson({ looks: kept, requests: sent, changes: bodies });
-  else if (bodies.length > 0) print(changeTable(bodies));
-  note(`${kept} of ${loop.collection.size} pages looked at with ${sent} requests, ${bodies.length} changes`);
+  return { looks: kept, requests: sent, changes: found.map(changeBody) as unknown as ChangeBody[] };
+}
+
+async function check(file: string | undefined, options: CheckOptions): Promise<CommandOutcome> {
+  const { all = false, json, ...flags } = options;
+  const config = readConfig(file, { logLevel: 'warn', ...flags });
+  if (config.kind === 'wrong') return wrong(config.sentence);
+  if (!createPolicy(config.value.policy)) return wrong(policyUnknown(config.value.policy));
+  if (!existsSync(config.value.data)) return wrong(noFolder(config.value.data));
+  const folder = openFolder(config.value.data);
+  if (folder.kind === 'failed') return failed(folder.sentence);
+  if (folder.kind === 'held' && folder.url === undefined) return failed(folder.sentence);
+  const checked =
+    folder.kind === 'held' ? await checkThrough(folder.url!, all) : await checkAlone(config.value, folder, all);
+  if ('code' in checked) return checked;
+  if (json) printJson(checked);
+  else if (checked.changes.length > 0) print(changeTable(checked.changes));
+  note(`${checked.looks} pages looked at with ${checked.requests} requests, ${checked.changes.length} changes`);
   return done;
 }
 

@@ -1,0 +1,175 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually, freshFolder, loopbackWeb, revisit, serve, type LoopbackWeb } from '../trial/command.ts';
+
+let web: LoopbackWeb;
+beforeAll(async () => {
+  web = await loopbackWeb();
+});
+afterAll(() => web.close());
+
+const open = ['--allow-network', '127.0.0.0/8'];
+
+async function json<Body>(url: string): Promise<Body> {
+  return (await (await fetch(url)).json()) as Body;
+}
+
+describe('wrong calls get one sentence, exit 2, and change nothing', () => {
+  const data = freshFolder();
+  const config = (text: string): string => {
+    const file = join(freshFolder(), 'revisit.yaml');
+    writeFileSync(file, text);
+    return file;
+  };
+  test.each([
+    ['a misspelt command', ['serv'], /Did you mean serve/],
+    ['an unknown flag', ['pages', '--dta', data], /unknown option '--dta'[\s\S]*Did you mean --data/],
+    ['a wrong URL', ['add', 'ftp://example.org/x', '--data', join(data, 'none')], /ftp:.*http: and https:/],
+    ['a bad rate', ['serve', '--budget', '5', '--data', join(data, 'none')], /--budget 5: a rate such as 600\/hour/],
+    [
+      'a bad duration',
+      ['serve', '--spacing', 'soon', '--data', join(data, 'none')],
+      /--spacing soon: a duration such as/,
+    ],
+    ['a bad port', ['serve', '--port', 'x', '--data', join(data, 'none')], /--port x/],
+    [
+      'an unknown policy',
+      ['serve', '--policy', 'magic', '--data', join(data, 'none')],
+      /"magic".*known policies are uniform/,
+    ],
+    [
+      'an unknown key in the config',
+      ['serve', config('budget: 600/hour\n\nspacng: 2s\n')],
+      /revisit.yaml:3: spacng is not a known setting/,
+    ],
+    [
+      'a bad value in the config',
+      ['serve', config('port: 80\nbudget: lots\n')],
+      /revisit.yaml:2: budget: a rate such as/,
+    ],
+    ['a wrong page in the config', ['serve', config('pages:\n  - url: gopher://x\n')], /pages\.0.*gopher:/],
+    ['broken YAML', ['serve', config('budget: [1\n')], /revisit.yaml:\d+: /],
+    ['a folder that is not there', ['pages', '--data', join(data, 'none')], /no such folder/],
+    ['a problem that is no JSON', ['solve', '-'], /is not JSON/],
+  ])('%s', async (_what, words, sentence) => {
+    const ended = await revisit(words);
+    expect(ended.err).toMatch(sentence);
+    expect(ended).toMatchObject({ code: 2, out: '' });
+    expect(existsSync(join(data, 'none'))).toBe(false);
+  });
+});
+
+test("help, version and every command's example", async () => {
+  const help = await revisit(['--help']);
+  expect(help.code).toBe(0);
+  expect((await revisit(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect((await revisit(['add', '--help'])).out).toContain('Example:\n  revisit add');
+});
+
+test('without a daemon: add twice, check, change, check, diff, remove', async () => {
+  const data = join(freshFolder(), 'data');
+  web.pages.set('/alone', '<h1>Title</h1><p>the first text</p>');
+  const page = `${web.url}/alone`;
+  const first = await revisit(['add', page, `${web.url.toUpperCase()}/alone#part`, '--data', data]);
+  expect(first.out.match(/watching/g)?.length).toBe(1);
+  expect(first.out).toContain('already watched');
+  const check = ['check', '--all', '--data', data, '--spacing', '0', '--budget', '100/second', ...open];
+  expect((await revisit(check)).code).toBe(0);
+  web.pages.set('/alone', '<h1>Title</h1><p>the second text</p>');
+  const found = await revisit([...check, '--json']);
+  expect(JSON.parse(found.out)).toMatchObject({ looks: 1, requests: 1, changes: [{ url: page, kind: 'changed' }] });
+  const diff = await revisit(['diff', page, '--data', data]);
+  expect(diff.out).toContain('the [-first-]{+second+} text');
+  expect((await revisit(['changes', '--data', data, '--json'])).out).toContain(page);
+  expect((await revisit(['remove', page, '--data', data])).code).toBe(0);
+  expect(JSON.parse((await revisit(['pages', '--data', data, '--json'])).out)).toEqual([]);
+});
+
+test('with a daemon: add, see the change, stream it; a second daemon is turned away; Ctrl-C ends it', async () => {
+  const data = freshFolder();
+  web.pages.set('/live', '<p>one</p>');
+  const daemon = await serve(['--data', data, '--budget', '50/second', '--spacing', '10ms', ...open]);
+  const stream = await fetch(`${daemon.url}/api/changes/stream?after=0`);
+  const added = await revisit(['add', `${web.url}/live`, '--data', data, '--json']);
+  const { id } = (JSON.parse(added.out) as { id: string }[])[0]!;
+  await eventually(async () => (await json<{ version: number }>(`${daemon.url}/api/pages/${id}`)).version === 1);
+  web.pages.set('/live', '<p>two</p>');
+  const reader = stream.body!.getReader();
+  let text = '';
+  while (!text.includes('event: change')) text += new TextDecoder().decode((await reader.read()).value);
+  expect(text).toMatch(/id: 1\nevent: change\ndata: .*"toVersion":2/);
+  expect((await revisit(['diff', id.slice(0, 8), '--data', data])).out).toMatch(/one[\s\S]*two/);
+  const checked = await revisit(['check', '--all', '--data', data, '--json']);
+  expect(JSON.parse(checked.out)).toMatchObject({ changes: [] });
+  const second = await revisit(['serve', '--port', '0', '--data', data]);
+  expect(second).toMatchObject({ code: 2, out: '' });
+  expect(second.err).toContain(`Another revisit works on ${data}`);
+  await reader.cancel();
+  expect(await daemon.end('SIGINT')).toBe(0);
+});
+
+test('killed at any moment: no change lost or doubled, spacing kept over the restart', async () => {
+  const data = freshFolder();
+  const paths = Array.from({ length: 6 }, (_, i) => `/kill/${i}`);
+  for (const path of paths) web.pages.set(path, '<p>edition 0</p>');
+  await revisit(['add', ...paths.map((path) => web.url + path), '--data', data]);
+  const from = web.asked.length;
+  const spacingMs = 100;
+  for (let round = 1; round <= 4; round++) {
+    const daemon = await serve([
+      '--data',
+      data,
+      '--budget',
+      '100/second',
+      '--spacing',
+      `${spacingMs}ms`,
+      '--log-level',
+      'silent',
+      ...open,
+    ]);
+    for (const path of paths) web.pages.set(path, `<p>edition ${round}</p>`);
+    await new Promise((resolve) => setTimeout(resolve, 137 * round));
+    await daemon.end('SIGKILL');
+  }
+  const last = await serve(['--data', data, '--budget', '100/second', '--spacing', `${spacingMs}ms`, ...open]);
+  const versions = await eventually(async () => {
+    const { pages } = await json<{ pages: { id: string; version: number }[] }>(`${last.url}/api/pages`);
+    const texts = await Promise.all(
+      pages.map(async ({ id, version }) => (await fetch(`${last.url}/api/pages/${id}/versions/${version}`)).text()),
+    );
+    return texts.every((text) => text.includes('edition 4')) && pages;
+  });
+  const { changes } = await json<{ changes: { id: string; pageId: string; toVersion: number }[] }>(
+    `${last.url}/api/changes?limit=1000`,
+  );
+  expect(new Set(changes.map((change) => change.id)).size).toBe(changes.length);
+  for (const { id, version } of versions) {
+    const told = changes.filter((change) => change.pageId === id).map((change) => change.toVersion);
+    expect(told).toEqual(Array.from({ length: version - 1 }, (_, i) => i + 2));
+  }
+  await last.end('SIGTERM');
+  const times = web.asked.slice(from).filter(({ path }) => path.startsWith('/kill/'));
+  // Arrival times at the server jitter by a few milliseconds against the times of sending.
+  for (let i = 1; i < times.length; i++)
+    expect(times[i]!.atMs - times[i - 1]!.atMs).toBeGreaterThanOrEqual(spacingMs - 30);
+});
+
+test('a folder that cannot be written, and a database of another make, are said and left alone', async () => {
+  const file = join(freshFolder(), 'file');
+  writeFileSync(file, 'not a folder');
+  expect((await revisit(['add', `${web.url}/x`, '--data', file])).code).toBe(1);
+  const data = freshFolder();
+  mkdirSync(join(data, 'inner'));
+  writeFileSync(join(data, 'revisit.db'), 'this is no database, but somebody keeps it here');
+  const ended = await revisit(['add', `${web.url}/x`, '--data', data]);
+  expect(ended.code).toBe(1);
+  expect(ended.err).toContain('revisit.db');
+  expect(readFileSync(join(data, 'revisit.db'), 'utf8')).toContain('somebody keeps it here');
+  // Root may write anywhere, so this part only speaks for other users.
+  if (process.getuid?.() !== 0) {
+    const locked = freshFolder();
+    chmodSync(locked, 0o500);
+    expect((await revisit(['add', `${web.url}/x`, '--data', locked])).code).toBe(1);
+  }
+});

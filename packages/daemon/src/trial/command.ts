@@ -1,0 +1,112 @@
+/** For tests that use the command as a person does: real processes, a real web on loopback, folders of their own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const bin = join(import.meta.dirname, '../../bin/revisit.js');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export function freshFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'revisit-trial-'));
+}
+
+export function revisit(
+  words: readonly string[],
+  options: { readonly cwd?: string; readonly input?: string } = {},
+): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [bin, ...words], { cwd: options.cwd ?? tmpdir(), stdio: 'pipe' });
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    child.stdin.end(options.input ?? '');
+    child.on('close', (code) => resolve({ code, out, err }));
+  });
+}
+
+export interface Serving {
+  readonly url: string;
+  readonly process: ChildProcess;
+  readonly err: () => string;
+  /** Sends the signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts a daemon on a free port and waits until it answers; fails with what it said when it does not. */
+export function serve(words: readonly string[]): Promise<Serving> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [bin, 'serve', '--port', '0', ...words], {
+      cwd: tmpdir(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let err = '';
+    const closed = new Promise<number | null>((done) => child.on('close', done));
+    child.stderr.on('data', (chunk: Buffer) => {
+      err += chunk.toString();
+      const url = /Dashboard and API: (\S+)/.exec(err)?.[1];
+      if (url) {
+        resolve({
+          url,
+          process: child,
+          err: () => err,
+          end: (signal) => {
+            child.kill(signal);
+            return closed;
+          },
+        });
+      }
+    });
+    void closed.then((code) => reject(new Error(`serve ended with ${code}: ${err}`)));
+  });
+}
+
+export interface LoopbackWeb {
+  readonly url: string;
+  /** What the page at a path says now. */
+  readonly pages: Map<string, string>;
+  /** When each path was asked for, in order. */
+  readonly asked: { readonly path: string; readonly atMs: number }[];
+  close(): Promise<void>;
+}
+
+/** A small web whose pages the test rewrites; paths it does not know are gone. */
+export async function loopbackWeb(): Promise<LoopbackWeb> {
+  const pages = new Map<string, string>();
+  const asked: { path: string; atMs: number }[] = [];
+  const server: Server = createServer((request: IncomingMessage, response) => {
+    const path = request.url ?? '/';
+    if (path === '/robots.txt') return response.writeHead(404).end();
+    asked.push({ path, atMs: Date.now() });
+    const body = pages.get(path);
+    if (body === undefined) return response.writeHead(404).end();
+    return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(body);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pages,
+    asked,
+    close: () => new Promise((done) => void (server.closeAllConnections(), server.close(() => done()))),
+  };
+}
+
+/** Asks again until the answer is there; a test's own time limit is the end of patience. */
+export async function eventually<Value>(
+  look: () => Promise<Value | undefined | false> | Value | undefined | false,
+): Promise<Value> {
+  for (;;) {
+    const value = await look();
+    if (value !== undefined && value !== false) return value;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
