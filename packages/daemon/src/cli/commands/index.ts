@@ -1,19 +1,18 @@
 import type { Register } from '../main.ts';
-import { registerAdd } from './add.ts';
-import { registerChanges } from './changes.ts';
-import { registerCheck } from './check.ts';
-import { registerDiff } from './diff.ts';
-import { registerPages } from './pages.ts';
-import { registerServe } from './serve.ts';
-import { registerSolve } from './solve.ts';
+
+export interface CommandModule {
+  readonly names: readonly string[];
+  /** Loaded only when one of its commands is called, or help lists them all: most calls need little of the program. */
+  readonly load: () => Promise<Register>;
+}
 
 /** In the order in which `revisit --help` lists them. */
-export const commands: readonly Register[] = [
-  registerServe,
-  registerAdd,
-  registerPages,
-  registerCheck,
-  registerChanges,
-  registerDiff,
-  registerSolve,
+export const commands: readonly CommandModule[] = [
+  { names: ['serve'], load: async () => (await import('./serve.ts')).registerServe },
+  { names: ['add'], load: async () => (await import('./add.ts')).registerAdd },
+  { names: ['pages', 'remove', 'pause', 'resume'], load: async () => (await import('./pages.ts')).registerPages },
+  { names: ['check'], load: async () => (await import('./check.ts')).registerCheck },
+  { names: ['changes'], load: async () => (await import('./changes.ts')).registerChanges },
+  { names: ['diff'], load: async () => (await import('./diff.ts')).registerDiff },
+  { names: ['solve'], load: async () => (await import('./solve.ts')).registerSolve },
 ];
