@@ -27,7 +27,8 @@ export async function main(words: readonly string[]): Promise<number> {
     .configureOutput({ writeErr: (text) => process.stderr.write(`revisit: ${sentenceOf(text)}\n`) })
     .addHelpText('after', '\nExample:\n  revisit add https://example.org/news && revisit serve\n');
   const called = commands.filter((module) => module.names.includes(words[0] ?? ''));
-  for (const module of called.length > 0 ? called : commands) (await module.load())(program, run);
+  const wanted = called.length > 0 || words[0] === '--version' || words[0] === '-V' ? called : commands;
+  for (const module of wanted) (await module.load())(program, run);
   // Settings made above are not inherited by commands that were added before; each needs its own.
   for (const command of program.commands)
     command.exitOverride().showSuggestionAfterError(true).configureOutput(program.configureOutput());
