@@ -10,6 +10,16 @@ export { type Kin, groupKeys, kinOf, sitePrefix } from './model/kin.ts';
 export type { ChangeModel, Known } from './model/model.ts';
 export { type PoissonModel, homogeneous, poisson, shaped } from './model/poisson.ts';
 export { type WeeklySource, dbWorld, microNet } from './plan/eckstein-traces.ts';
+export {
+  type BudgetPoint,
+  type MarketPlan,
+  type MarketProblem,
+  checkMarketPlan,
+  lossAgainstBudget,
+  planMarket,
+} from './plan/market-plan.ts';
+export { type HorizonShape, horizonShape } from './plan/market-shape.ts';
+export { type Cleared, type Demand, type Market, clear } from './plan/market.ts';
 export { type ContinuousProblem, planContinuous } from './plan/polite-continuous.ts';
 export { type Improved, type Improvement, improve } from './plan/polite-improve.ts';
 export { firstArrivalSchedule, thresholdSchedule, uniformSchedule } from './plan/polite-policies.ts';

@@ -12,7 +12,7 @@
  */
 import { type Loss, scheduleLoss } from '../loss/loss.ts';
 import { type Grid, pathsOf } from './monge-path.ts';
-import { costCurve, pathWithin } from './price-search.ts';
+import { costCurve, curveCorners, pathWithin } from './price-search.ts';
 
 export interface PolitePlan {
   readonly kind: 'planned';
@@ -69,7 +69,7 @@ export function politeCurve(loss: Loss, probes: number, spacing: number, steps: 
   const probesMax = Math.floor(steps / stepsMin);
   if (probesMax < 1 || (spacing > 0 && probes > probesMax)) return { kind: 'infeasible', probesMax };
   const grid: Grid = { loss, times: equalSteps(loss.to, steps), stepsMin };
-  return costCurve(grid, pathsOf(grid), probes);
+  return costCurve(curveCorners(grid, pathsOf(grid), probes), probes);
 }
 
 /** What is wrong with a plan for this problem, in words; undefined when it is feasible and its numbers agree. */

@@ -119,15 +119,15 @@ function padded(grid: Grid, path: Path, edgesMax: number): Path {
 }
 
 /**
- * The whole curve: costs[k − 1] is the least cost with at most k edges, for k = 1 … edgesMax. Between two corners of the
- * curve it is straight, so only corners are computed: at most two sweeps for each.
+ * The corners of the curve of cost against budget, from the direct path to the first with at least `edgesMax` edges (or the
+ * cheapest of all). Between two corners the curve is straight, so only corners are computed: at most two sweeps for each.
  */
-export function costCurve(grid: Grid, at: PathAtPrice, edgesMax: number): Float64Array {
-  const costs = new Float64Array(edgesMax);
+export function curveCorners(grid: Grid, at: PathAtPrice, edgesMax: number): readonly Path[] {
   const corners: Path[] = [pathOn(grid, Int32Array.of(0, grid.times.length - 1))];
   const explore = (few: Path, many: Path): void => {
     const price = (few.cost - many.cost) / (many.edges - few.edges);
-    if (many.edges - few.edges > 1 && price > 0 && few.edges < edgesMax) {
+    if (few.edges >= edgesMax) return;
+    if (many.edges - few.edges > 1 && price > 0) {
       const found = at(price);
       const onLine = few.cost + price * few.edges;
       const below = found.cost + price * found.edges < onLine - equal * Math.abs(onLine);
@@ -141,6 +141,12 @@ export function costCurve(grid: Grid, at: PathAtPrice, edgesMax: number): Float6
   };
   const free = at(0);
   if (free.edges > 1) explore(corners[0], free);
+  return corners;
+}
+
+/** The whole curve: entry k − 1 is the least cost with at most k edges, for k = 1 … edgesMax. */
+export function costCurve(corners: readonly Path[], edgesMax: number): Float64Array {
+  const costs = new Float64Array(edgesMax);
   for (let k = 1, c = 0; k <= edgesMax; k++) {
     while (c + 1 < corners.length && corners[c + 1].edges <= k) c++;
     const low = corners[c];
@@ -149,4 +155,11 @@ export function costCurve(grid: Grid, at: PathAtPrice, edgesMax: number): Float6
     costs[k - 1] = high ? low.cost + share * (high.cost - low.cost) : low.cost;
   }
   return costs;
+}
+
+/** The best path with this many edges, or with as many as help. */
+export function pathFrom(grid: Grid, corners: readonly Path[], edges: number): Path {
+  const above = corners.findIndex((corner) => corner.edges >= edges);
+  if (above < 0) return corners[corners.length - 1];
+  return corners[above].edges === edges ? corners[above] : splice(grid, corners[above - 1], corners[above], edges);
 }

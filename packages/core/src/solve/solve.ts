@@ -3,6 +3,7 @@
  * reader that checks its fields and calls the planner; the forms are in docs/solve.md.
  */
 import { solveEstimate } from './estimate.ts';
+import { solveMarket } from './market.ts';
 import { solvePolite } from './polite.ts';
 import { type Fields, Refusal, isFields } from './read.ts';
 
@@ -12,7 +13,7 @@ export type SolveOutcome =
   | { readonly kind: 'solved'; readonly solution: Record<string, unknown> }
   | { readonly kind: 'refused'; readonly field: string; readonly value: unknown; readonly sentence: string };
 
-const solvers: Record<string, Solver> = { polite: solvePolite, estimate: solveEstimate };
+const solvers: Record<string, Solver> = { polite: solvePolite, estimate: solveEstimate, market: solveMarket };
 
 export function solve(problem: unknown): SolveOutcome {
   try {
