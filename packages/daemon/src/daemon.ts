@@ -106,6 +106,7 @@ export function detector(store: Store): LoopParts['detect'] {
       charset: fetched.charset,
       url: at.url,
       atMs: at.ms,
+      second: at.second,
       ...(state.detectState === undefined || state.lastLookMs === undefined
         ? {}
         : {

@@ -35,6 +35,8 @@ export interface Detected {
   readonly state?: string;
   /** Another look is wanted that soon. */
   readonly again?: { readonly afterMs: number };
+  /** The whole page, where it is kept beside the projection. */
+  readonly raw?: string;
 }
 
 export interface LoopParts {
@@ -46,7 +48,8 @@ export interface LoopParts {
   readonly detect: (
     watched: WatchedPage,
     fetched: Fetched,
-    at: { readonly url: string; readonly ms: number },
+    /** `second`: this look was asked for by the last one. */
+    at: { readonly url: string; readonly ms: number; readonly second: boolean },
   ) => Promise<Detected>;
   readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void;
 }
@@ -81,6 +84,7 @@ export class Loop {
   readonly #queue: Observation[] = [];
   readonly #listeners = new Set<(changes: readonly Change[]) => void>();
   readonly #asked = new Set<number>();
+  readonly #secondLooks = new Set<string>();
   #inFlight = 0;
   #indexing: Promise<void> | undefined;
   #storeDown = false;
@@ -218,7 +222,7 @@ export class Loop {
   /** A second look that detection wants; if the process ends before, the plan's next look serves as well. */
   async #askLater(id: string, afterMs: number): Promise<void> {
     await this.#parts.clock.sleep(afterMs);
-    if (!this.#stopping) this.probeNow(id);
+    if (!this.#stopping && this.probeNow(id)) this.#secondLooks.add(id);
   }
 
   /** Ends as a killed process does: whatever is under way comes to nothing. For simulations. */
@@ -445,17 +449,28 @@ export class Loop {
       if (!entry) continue;
       const detected =
         outcome.kind === 'fetched'
-          ? await detect(entry, outcome, { url: observation.finalUrl ?? probe.url, ms: observation.startedAtMs })
+          ? await detect(entry, outcome, {
+              url: observation.finalUrl ?? probe.url,
+              ms: observation.startedAtMs,
+              second: this.#secondLooks.delete(id),
+            })
           : undefined;
-      const look = verdict(entry, observation, detected?.detection, detected?.state);
+      const look = this.#withSecondLook(verdict(entry, observation, detected?.detection, detected?.state), detected);
       if (!entry.page.paused) policy.looked(entry.index, look.atMs / 1000, findingOf(look, detected?.detection));
       const model = entry.page.paused ? undefined : policy.save?.(entry.index);
-      if (detected?.again) void this.#askLater(id, detected.again.afterMs);
       looks.push(model ? { ...look, state: { ...look.state, model } } : look);
       const { model: _model, ...state } = look.state;
       entry.state = state;
     }
     return looks;
+  }
+
+  /** A second look needs the page itself, so nothing goes into it that a server could answer with "not modified". */
+  #withSecondLook(look: Look, detected: Detected | undefined): Look {
+    const raw = detected?.raw !== undefined && look.projection ? { raw: detected.raw } : {};
+    if (!detected?.again) return { ...look, ...raw };
+    void this.#askLater(look.pageId, detected.again.afterMs);
+    return { ...look, ...raw, state: { ...look.state, validators: {} } };
   }
 
   /** Keeps trying until the store takes the looks; false when the loop stops first. */

@@ -9,7 +9,7 @@ import { hash } from 'node:crypto';
 import type { Detection, Projection } from '../values/change.ts';
 import type { Fault } from '../values/fault.ts';
 import type { Select } from '../values/page.ts';
-import { decode } from './decode.ts';
+import { decodeText } from '../values/text.ts';
 import { difference, type Difference } from './difference.ts';
 import { looksLikeFeed } from './feed.ts';
 import { mediaKindOf } from './media.ts';
@@ -120,7 +120,7 @@ function relevant(options: Readonly<Record<string, unknown>>): unknown[] {
 }
 
 function sourceOf(input: DetectInput, options: DetectOptions, state: DetectState | undefined): Source | Fault {
-  const text = decode(input.body, input.charset);
+  const { text } = decodeText(input.body, input.mediaType, input.charset);
   const media = mediaKindOf(input.mediaType, text, looksLikeFeed(input.mediaType, text));
   let tree: Tree | undefined;
   if (options.normalise.remove.length > 0 && media === 'html') {

@@ -48,16 +48,27 @@ export const migrations: readonly string[] = [
   ) WITHOUT ROWID;
 
   CREATE TABLE versions (
+    id INTEGER PRIMARY KEY,
     pk INTEGER NOT NULL REFERENCES pages (pk) ON DELETE CASCADE,
     number INTEGER NOT NULL,
     at INTEGER NOT NULL,
-    hash TEXT NOT NULL,
+    content BLOB NOT NULL,
+    raw BLOB,
     format TEXT NOT NULL,
     bytes INTEGER NOT NULL,
-    base INTEGER,
-    content BLOB NOT NULL,
-    PRIMARY KEY (pk, number)
-  ) WITHOUT ROWID;
+    UNIQUE (pk, number)
+  );
+  CREATE INDEX versions_by_content ON versions (content);
+  CREATE INDEX versions_by_raw ON versions (raw) WHERE raw IS NOT NULL;
+
+  CREATE TABLE contents (
+    id INTEGER PRIMARY KEY,
+    name BLOB NOT NULL UNIQUE,
+    base BLOB,
+    bytes INTEGER NOT NULL,
+    packed BLOB NOT NULL
+  );
+  CREATE INDEX contents_by_base ON contents (base) WHERE base IS NOT NULL;
 
   CREATE TABLE changes (
     sequence INTEGER PRIMARY KEY,
@@ -77,6 +88,46 @@ export const migrations: readonly string[] = [
   CREATE TABLE memory (
     key TEXT PRIMARY KEY,
     value BLOB NOT NULL
+  ) WITHOUT ROWID;
+  `,
+  `
+  CREATE VIRTUAL TABLE current_words USING fts5 (
+    title, body, content = '', contentless_delete = 1, prefix = '2 3', tokenize = 'unicode61 remove_diacritics 2'
+  );
+  CREATE VIRTUAL TABLE past_words USING fts5 (
+    title, body, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+  );
+  `,
+  `
+  CREATE TABLE subscriptions (
+    id TEXT PRIMARY KEY,
+    created_at INTEGER NOT NULL,
+    settings TEXT NOT NULL
+  );
+
+  CREATE TABLE deliveries (
+    n INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    subscription TEXT NOT NULL REFERENCES subscriptions (id) ON DELETE CASCADE,
+    lane TEXT NOT NULL,
+    bundle TEXT,
+    status TEXT NOT NULL,
+    due INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    planned_at INTEGER NOT NULL,
+    first_tried INTEGER,
+    settled_at INTEGER,
+    fault_code TEXT,
+    fault_sentence TEXT
+  );
+  CREATE INDEX deliveries_waiting ON deliveries (due, n) WHERE status IN ('open', 'due');
+  CREATE INDEX deliveries_in_order ON deliveries (subscription, n) WHERE status IN ('open', 'due');
+  CREATE INDEX deliveries_by_status ON deliveries (status, n);
+
+  CREATE TABLE delivered_changes (
+    delivery INTEGER NOT NULL REFERENCES deliveries (n) ON DELETE CASCADE,
+    sequence INTEGER NOT NULL,
+    PRIMARY KEY (delivery, sequence)
   ) WITHOUT ROWID;
   `,
 ];

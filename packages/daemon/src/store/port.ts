@@ -6,7 +6,9 @@ import type { Change } from '../values/change.ts';
 import type { Fault } from '../values/fault.ts';
 import type { Look, LookKind, WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
+import type { Outbox } from '../values/outbox.ts';
 import type { Probe } from '../values/probe.ts';
+import type { SearchHit, SearchQuery } from './search.ts';
 
 export type Kept<Value> =
   | { readonly kind: 'kept'; readonly value: Value }
@@ -32,6 +34,8 @@ export interface Version {
   readonly hash: string;
   readonly format: string;
   readonly bytes: number;
+  /** Whether the whole page was kept beside the projection. */
+  readonly raw: boolean;
 }
 
 export interface LookEntry {
@@ -85,6 +89,11 @@ export interface Store {
   }): Promise<readonly Change[]>;
   versions(pageId: string): Promise<readonly Version[]>;
   versionText(pageId: string, number: number): Promise<string | undefined>;
+  /** The page as it came, where that was asked to be kept. */
+  versionRaw(pageId: string, number: number): Promise<string | undefined>;
+  search(query: SearchQuery): Promise<readonly SearchHit[]>;
+  /** Messages on their way; planned by `commit` in the same transaction as what they tell. */
+  readonly outbox: Outbox;
   /** The newest first. */
   looks(pageId: string, limit: number): Promise<readonly LookEntry[]>;
   counts(): Promise<Counts>;

@@ -6,14 +6,17 @@
  * power cut can only take back whole recent transactions, never tear one.
  */
 import { createHash } from 'node:crypto';
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
 import { lookKinds, type Look, type WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
 import type { Probe } from '../values/probe.ts';
+import { Archive } from './archive.ts';
+import { SqliteCare } from './care.ts';
 import { migrations } from './migrations.ts';
+import { SqliteOutbox } from './outbox.ts';
 import type { Counts, Kept, LookEntry, NewPage, PageQuery, Store, Version } from './port.ts';
+import { search, type SearchHit, type SearchQuery } from './search.ts';
 import {
   type PageRow,
   type StateRow,
@@ -83,8 +86,15 @@ export class SqliteStore implements Store {
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement<unknown[]>>();
 
+  readonly #archive: Archive;
+  readonly outbox: SqliteOutbox;
+  readonly care: SqliteCare;
+
   constructor(db: Database.Database) {
     this.#db = db;
+    this.#archive = new Archive(db);
+    this.outbox = new SqliteOutbox(db);
+    this.care = new SqliteCare(db, this.#archive);
   }
 
   #sql(text: string): Database.Statement<unknown[]> {
@@ -177,6 +187,7 @@ export class SqliteStore implements Store {
       ids.filter((id) => {
         const row = this.#sql('SELECT pk FROM pages WHERE id = ?').get(id) as { pk: number } | undefined;
         if (!row) return false;
+        this.#archive.forget(row.pk);
         this.#sql('DELETE FROM looks WHERE pk = ?').run(row.pk);
         this.#sql('DELETE FROM pages WHERE pk = ?').run(row.pk);
         return true;
@@ -266,23 +277,11 @@ export class SqliteStore implements Store {
       look.endedAtMs - look.atMs,
       look.bytesReceived,
     );
-    if (look.projection) this.#keepVersion(row.pk, look);
-    return look.change && this.#log(look.change, look.probeId);
-  }
-
-  #keepVersion(pk: number, look: Look): void {
-    const { text, format } = look.projection!;
-    const bytes = Buffer.from(text, 'utf8');
-    this.#sql('INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, ?, ?)').run(
-      pk,
-      look.state.version,
-      look.atMs,
-      look.state.hash,
-      format,
-      bytes.length,
-      null,
-      zstdCompressSync(bytes),
-    );
+    if (look.projection) this.#archive.keep(row.pk, look.state.version, look.atMs, look.projection, look.raw);
+    if (!look.change) return undefined;
+    const change = this.#log(look.change, look.probeId);
+    this.outbox.plan(change, look.deliveries ?? [], look.endedAtMs);
+    return change;
   }
 
   /** A change's id follows from the probe and the page, so a look that is kept twice is still one change. */
@@ -340,18 +339,21 @@ export class SqliteStore implements Store {
   }
 
   versions(pageId: string): Promise<readonly Version[]> {
-    const rows = this.#sql(
-      'SELECT number, versions.at AS atMs, hash, format, bytes FROM versions JOIN pages USING (pk) WHERE id = ? ORDER BY number',
-    ).all(pageId);
-    return Promise.resolve(rows as Version[]);
+    return Promise.resolve(this.#archive.list(pageId));
   }
 
   versionText(pageId: string, number: number): Promise<string | undefined> {
-    const row = this.#sql('SELECT content FROM versions JOIN pages USING (pk) WHERE id = ? AND number = ?').get(
-      pageId,
-      number,
-    ) as { content: Uint8Array } | undefined;
-    return Promise.resolve(row && zstdDecompressSync(row.content).toString('utf8'));
+    const row = this.#sql('SELECT pk FROM pages WHERE id = ?').get(pageId) as { pk: number } | undefined;
+    return Promise.resolve(row && this.#archive.text(row.pk, number));
+  }
+
+  versionRaw(pageId: string, number: number): Promise<string | undefined> {
+    const row = this.#sql('SELECT pk FROM pages WHERE id = ?').get(pageId) as { pk: number } | undefined;
+    return Promise.resolve(row && this.#archive.raw(row.pk, number));
+  }
+
+  search(query: SearchQuery): Promise<readonly SearchHit[]> {
+    return Promise.resolve(search(this.#db, this.#archive, query));
   }
 
   looks(pageId: string, limit: number): Promise<readonly LookEntry[]> {

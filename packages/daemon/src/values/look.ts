@@ -1,5 +1,6 @@
 import type { Change, Projection } from './change.ts';
 import type { Fault } from './fault.ts';
+import type { PlannedDelivery } from './outbox.ts';
 import type { Page } from './page.ts';
 import type { Validators } from './probe.ts';
 
@@ -56,6 +57,10 @@ export interface Look {
   readonly projection?: Projection;
   /** The entry for the log of changes, without what only the store can give it. */
   readonly change?: Omit<Change, 'sequence' | 'id'>;
+  /** The page as it came, where it is kept beside the projection. */
+  readonly raw?: string;
+  /** Who is told of the change, and when. */
+  readonly deliveries?: readonly PlannedDelivery[];
 }
 
 export type LookKind = 'first' | 'changed' | 'unchanged' | 'gone' | 'unreadable' | 'refused' | 'failed';

@@ -1,0 +1,158 @@
+/**
+ * Versions in SQLite: which page had which content when, the contents themselves as differences, and the words of both for
+ * searching. Everything here runs inside the transaction of whoever calls.
+ */
+import type Database from 'better-sqlite3';
+import type { Projection } from '../values/change.ts';
+import type { Version } from './port.ts';
+import { searchable } from './search-query.ts';
+import { baseNumber, keepContent, readContent, type Content, type Contents, type ReadContent } from './versions.ts';
+
+export interface VersionRow {
+  readonly id: number;
+  readonly pk: number;
+  readonly number: number;
+  readonly at: number;
+  readonly content: Buffer;
+  readonly raw: Buffer | null;
+  readonly format: string;
+  readonly bytes: number;
+}
+
+const hex = (name: Uint8Array): string => Buffer.from(name.buffer, name.byteOffset, name.length).toString('hex');
+const blob = (name: string): Buffer => Buffer.from(name, 'hex');
+
+export class Archive {
+  readonly #db: Database.Database;
+  readonly #statements = new Map<string, Database.Statement<unknown[]>>();
+  readonly contents: Contents;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+    this.contents = {
+      get: (name) => this.#content(name),
+      put: (name, { base, bytes, packed }) => {
+        this.#sql('INSERT INTO contents (name, base, bytes, packed) VALUES (?, ?, ?, ?)').run(
+          blob(name),
+          base === null ? null : blob(base),
+          bytes,
+          packed,
+        );
+      },
+    };
+  }
+
+  #sql(text: string): Database.Statement<unknown[]> {
+    let statement = this.#statements.get(text);
+    if (!statement) this.#statements.set(text, (statement = this.#db.prepare(text)));
+    return statement;
+  }
+
+  #content(name: string): Content | undefined {
+    const row = this.#sql('SELECT base, bytes, packed FROM contents WHERE name = ?').get(blob(name)) as
+      | { base: Buffer | null; bytes: number; packed: Buffer }
+      | undefined;
+    return row && { base: row.base === null ? null : hex(row.base), bytes: row.bytes, packed: row.packed };
+  }
+
+  row(pk: number, number: number): VersionRow | undefined {
+    return this.#sql('SELECT * FROM versions WHERE pk = ? AND number = ?').get(pk, number) as VersionRow | undefined;
+  }
+
+  /** A new version of a page, with the words by which it is found. */
+  keep(pk: number, number: number, atMs: number, projection: Projection, raw: string | undefined): void {
+    const bytes = Buffer.from(projection.text, 'utf8');
+    const base = baseNumber(number);
+    const below = base === undefined ? undefined : this.row(pk, base);
+    const name = keepContent(this.contents, bytes, below && hex(below.content));
+    const rawName =
+      raw === undefined
+        ? undefined
+        : keepContent(this.contents, Buffer.from(raw), below?.raw ? hex(below.raw) : undefined);
+    const { lastInsertRowid } = this.#sql(
+      'INSERT INTO versions (pk, number, at, content, raw, format, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ).run(pk, number, atMs, blob(name), rawName === undefined ? null : blob(rawName), projection.format, bytes.length);
+    this.index(pk, Number(lastInsertRowid), number, projection.title, projection.text);
+  }
+
+  /** The current copy is found by all its words; a version of the past by those that it brought. */
+  index(pk: number, id: number, number: number, title: string | undefined, text: string): void {
+    const before = number > 1 ? this.text(pk, number - 1) : undefined;
+    this.#sql('DELETE FROM current_words WHERE rowid = ?').run(pk);
+    this.#sql('INSERT INTO current_words (rowid, title, body) VALUES (?, ?, ?)').run(
+      pk,
+      searchable(title ?? ''),
+      searchable(text),
+    );
+    this.#sql('INSERT INTO past_words (rowid, title, body) VALUES (?, ?, ?)').run(
+      id,
+      searchable(title ?? ''),
+      searchable(brought(before, text)),
+    );
+  }
+
+  read(row: VersionRow): ReadContent {
+    return readContent(this.contents, hex(row.content));
+  }
+
+  text(pk: number, number: number): string | undefined {
+    const row = this.row(pk, number);
+    const content = row && this.read(row);
+    return content?.kind === 'read' ? Buffer.from(content.content).toString('utf8') : undefined;
+  }
+
+  raw(pk: number, number: number): string | undefined {
+    const row = this.row(pk, number);
+    const content = row?.raw ? readContent(this.contents, hex(row.raw)) : undefined;
+    return content?.kind === 'read' ? Buffer.from(content.content).toString('utf8') : undefined;
+  }
+
+  list(pageId: string): readonly Version[] {
+    const rows = this.#sql(
+      `SELECT number, versions.at AS atMs, lower(hex(content)) AS hash, format, bytes, raw IS NOT NULL AS raw
+       FROM versions JOIN pages USING (pk) WHERE id = ? ORDER BY number`.replace('WHERE id', 'WHERE pages.id'),
+    ).all(pageId) as (Omit<Version, 'raw'> & { raw: number })[];
+    return rows.map((row) => ({ ...row, hash: row.hash.slice(0, 32), raw: row.raw === 1 }));
+  }
+
+  /** Lets versions go, with their words; contents that nothing needs any more go with `sweep`. */
+  drop(pk: number, numbers: readonly number[]): void {
+    for (const number of numbers) {
+      const row = this.row(pk, number);
+      if (!row) continue;
+      this.#sql('DELETE FROM past_words WHERE rowid = ?').run(row.id);
+      this.#sql('DELETE FROM versions WHERE id = ?').run(row.id);
+    }
+  }
+
+  /** Before a page goes: its words, which no foreign key reaches. */
+  forget(pk: number): void {
+    this.#sql('DELETE FROM past_words WHERE rowid IN (SELECT id FROM versions WHERE pk = ?)').run(pk);
+    this.#sql('DELETE FROM current_words WHERE rowid = ?').run(pk);
+  }
+
+  /** Contents that no version has and nothing builds on. Each round frees those the last one built on. */
+  sweep(): number {
+    let swept = 0;
+    for (;;) {
+      const { changes } = this.#sql(
+        `DELETE FROM contents WHERE
+           NOT EXISTS (SELECT 1 FROM versions WHERE versions.content = contents.name)
+           AND NOT EXISTS (SELECT 1 FROM versions WHERE versions.raw = contents.name)
+           AND NOT EXISTS (SELECT 1 FROM contents AS other WHERE other.base = contents.name)`,
+      ).run();
+      if (changes === 0) return swept;
+      swept += changes;
+    }
+  }
+}
+
+/** Lines that the version before did not have. */
+function brought(before: string | undefined, text: string): string {
+  if (before === undefined) return text;
+  const known = new Set(before.split('\n'));
+  return text
+    .split('\n')
+    .filter((line) => !known.has(line))
+    .join('\n');
+}
