@@ -2,6 +2,16 @@ export { Allowance, type AllowanceState } from './dispatch/allowance.ts';
 export { Gates } from './dispatch/gates.ts';
 export { type Looks, type RateEstimate, estimateRate, maximumLikelihoodRate } from './learn/rate.ts';
 export { type EstimatedIntensity, intensityFromEvents, poissonInterval } from './learn/intensity.ts';
+export {
+  type Chances,
+  type Collected,
+  type InstantUrgency,
+  type Moments,
+  gainsFrom,
+  momentsOf,
+  urgencyAfter,
+  urgencyGrowth,
+} from './loss/capture.ts';
 export { type Lines, type Loss, scheduleLoss } from './loss/loss.ts';
 export { obsolescence } from './loss/obsolescence.ts';
 export { staleness } from './loss/staleness.ts';
@@ -9,6 +19,13 @@ export { type Life, type Urgency, lifeAfter, urgencyAt, utilityLoss } from './lo
 export { type Kin, groupKeys, kinOf, sitePrefix } from './model/kin.ts';
 export type { ChangeModel, Known } from './model/model.ts';
 export { type PoissonModel, homogeneous, poisson, shaped } from './model/poisson.ts';
+export {
+  type CertifiedCollection,
+  type CollectEffort,
+  collectOptimal,
+  collectUpperBound,
+} from './plan/collect-optimal.ts';
+export { type Collection, type CollectProblem, type Collector, collect, wic } from './plan/collect.ts';
 export { type WeeklySource, dbWorld, microNet } from './plan/eckstein-traces.ts';
 export {
   type BudgetPoint,

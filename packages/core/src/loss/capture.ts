@@ -42,15 +42,17 @@ export function urgencyAfter(urgency: InstantUrgency, delay: number): number {
 }
 
 /**
- * The a of WIC's guarantee, the greatest urgency(t+1) ⁄ urgency(t) with 0⁄0 as 0: greedy is within 1 + a of optimal.
- * Infinite when urgency rises from nothing.
+ * The a of WIC's guarantee: greedy is within 1 + a of optimal. The paper takes the greatest urgency(t+1) ⁄ urgency(t), 0⁄0
+ * as 0, which is right for urgencies that do not rise; its Lemma 2 needs the greatest urgency(u) ⁄ urgency(t) over all
+ * u > t (with 1, 2, 4 the paper's a is 2, and greedy gets 1 of 4). Infinite when urgency rises from nothing.
  */
 export function urgencyGrowth(urgency: InstantUrgency, instants: number): number {
   let growth = 0;
-  for (let t = 0; t + 1 < instants; t++) {
+  let later = 0;
+  for (let t = instants - 1; t >= 0; t--) {
     const now = urgencyAfter(urgency, t);
-    const next = urgencyAfter(urgency, t + 1);
-    if (next > 0) growth = Math.max(growth, next / now);
+    if (later > 0) growth = Math.max(growth, later / now);
+    later = Math.max(later, now);
   }
   return growth;
 }

@@ -2,6 +2,7 @@
  * `revisit solve`: one planning or estimation problem in, one solution out. The table below maps a problem's `kind` to the
  * reader that checks its fields and calls the planner; the forms are in docs/solve.md.
  */
+import { solveCollect } from './collect.ts';
 import { solveEstimate } from './estimate.ts';
 import { solveMarket } from './market.ts';
 import { solvePolite } from './polite.ts';
@@ -13,7 +14,12 @@ export type SolveOutcome =
   | { readonly kind: 'solved'; readonly solution: Record<string, unknown> }
   | { readonly kind: 'refused'; readonly field: string; readonly value: unknown; readonly sentence: string };
 
-const solvers: Record<string, Solver> = { polite: solvePolite, estimate: solveEstimate, market: solveMarket };
+const solvers: Record<string, Solver> = {
+  polite: solvePolite,
+  market: solveMarket,
+  collect: solveCollect,
+  estimate: solveEstimate,
+};
 
 export function solve(problem: unknown): SolveOutcome {
   try {

@@ -1,0 +1,200 @@
+import fc from 'fast-check';
+import loadHighs from 'highs';
+import { describe, expect, test } from 'vitest';
+import type { Collected } from '../loss/capture.ts';
+import { random } from '../simulate/random.ts';
+import { assign } from './assign.ts';
+import { clear } from './clearing.ts';
+import { allKinds, bestByTrying, gainByDefinition, randomEpoch, utilityByDefinition } from './collect-instances.ts';
+import { collectMarket } from './collect-market.ts';
+import { collectOptimal, collectUpperBound } from './collect-optimal.ts';
+import { type CollectProblem, collect } from './collect.ts';
+
+// The package's types describe a module that its CommonJS form is not.
+const load = loadHighs as unknown as () => Promise<{ solve(model: string): { ObjectiveValue: number } }>;
+const highs = await load();
+const seeds = fc.integer({ min: 0, max: 2 ** 31 });
+const noLooks = (problem: CollectProblem) => problem.pages.map(() => ({ rows: new Int32Array(0), value: 0 }));
+
+/** The linear programme over gaps, one unit of flow a page, as another solver sees it. */
+function relaxationByHighs({ instants, capacity, pages }: CollectProblem, whole: boolean): number {
+  const gaps = pages.flatMap((page, i) =>
+    Array.from({ length: instants + 1 }, (_, s) => s).flatMap((s) =>
+      Array.from({ length: instants - s }, (_, n) => s + 1 + n).map((f) => ({
+        i,
+        s,
+        f,
+        gain: gainByDefinition(page, s, f),
+      })),
+    ),
+  );
+  const name = (gap: { i: number; s: number; f: number }) => `x${gap.i}_${gap.s}_${gap.f}`;
+  const sum = (list: readonly { i: number; s: number; f: number }[], sign = '+') =>
+    list.map((gap) => ` ${sign} ${name(gap)}`).join('');
+  const rows: string[] = [];
+  pages.forEach((_, i) => {
+    const own = gaps.filter((gap) => gap.i === i);
+    rows.push(`${sum(own.filter((gap) => gap.s === 0))} <= 1`);
+    for (let j = 1; j < instants; j++) {
+      rows.push(
+        `${sum(own.filter((gap) => gap.s === j))}${sum(
+          own.filter((gap) => gap.f === j),
+          '-',
+        )} <= 0`,
+      );
+    }
+  });
+  for (let j = 1; j <= instants; j++) rows.push(`${sum(gaps.filter((gap) => gap.f === j))} <= ${capacity}`);
+  const model = `Maximize\n obj:${gaps.map((gap) => ` + ${gap.gain.toFixed(12)} ${name(gap)}`).join('')}\nSubject To\n${rows
+    .map((row, n) => ` c${n}:${row}`)
+    .join('\n')}\n${whole ? `Binary\n ${gaps.map(name).join(' ')}\n` : ''}End`;
+  return highs.solve(model).ObjectiveValue;
+}
+
+describe('the offline optimum', () => {
+  test('is the best of all schedules', () => {
+    fc.assert(
+      fc.property(seeds, (seed) => {
+        const next = random(seed);
+        const problem = randomEpoch(
+          next,
+          2 + Math.floor(next() * 4),
+          1 + Math.floor(next() * 3),
+          1 + Math.floor(next() * 2),
+          {
+            ...allKinds,
+            urgencies: [...allKinds.urgencies, 'table'],
+          },
+        );
+        const found = collectOptimal(problem);
+        expect(found.proven).toBe(true);
+        expect(found.utility).toBeCloseTo(bestByTrying(problem), 8);
+        expect(found.utility).toBeCloseTo(utilityByDefinition(problem, found.schedule), 9);
+        expect(found.upperBound).toBeCloseTo(found.utility, 9);
+        for (const list of found.schedule) expect(list.length).toBeLessThanOrEqual(problem.capacity);
+      }),
+      { seed: 51, numRuns: 300 },
+    );
+  });
+
+  test('is the best of all that keep capacities per site', () => {
+    fc.assert(
+      fc.property(seeds, (seed) => {
+        const next = random(seed);
+        const plain = randomEpoch(next, 2 + Math.floor(next() * 3), 3, 2);
+        const problem = {
+          ...plain,
+          siteCapacity: [1, 1],
+          pages: plain.pages.map((page, i) => ({ ...page, site: i % 2 })),
+        };
+        const found = collectOptimal(problem);
+        expect(found.utility).toBeCloseTo(bestByTrying(problem), 8);
+        for (const list of found.schedule) expect(list.filter((page) => page % 2 === 0).length).toBeLessThanOrEqual(1);
+      }),
+      { seed: 52, numRuns: 100 },
+    );
+  });
+
+  test('agrees with a solver on the relaxation and on whole schedules', () => {
+    for (let seed = 0; seed < 12; seed++) {
+      const next = random(1000 + seed);
+      const problem = randomEpoch(next, 6, 4, 1 + (seed % 2));
+      const found = assign(collectMarket(problem), noLooks(problem), noLooks(problem), {
+        branchRows: problem.instants,
+        nodesMax: 1000,
+        pivotsMax: 10_000,
+      });
+      expect(found.relaxed).toBeCloseTo(relaxationByHighs(problem, false), 5);
+      expect(found.value).toBeCloseTo(relaxationByHighs(problem, true), 5);
+    }
+  });
+
+  test('has no gap in the relaxation where urgency and life have no edges (300 epochs)', () => {
+    let split = 0;
+    for (let seed = 0; seed < 300; seed++) {
+      const next = random(5000 + seed);
+      const problem = randomEpoch(next, 2 + (seed % 9), 2 + (seed % 5), 1 + (seed % 3), {
+        lives: ['append', 'overwrite'],
+        urgencies: ['uniform', 'decay'],
+      });
+      const found = assign(collectMarket(problem), noLooks(problem), noLooks(problem), {
+        branchRows: problem.instants,
+        nodesMax: 1000,
+        pivotsMax: 10_000,
+      });
+      if (found.relaxed > found.value * (1 + 1e-6)) split++;
+    }
+    expect(split).toBe(0);
+  });
+
+  test("completeness only: the paper's 13.0", () => {
+    const pages = Array.from({ length: 5 }, (_, i): Collected => ({
+      weight: 1,
+      change: i === 4 ? 0.3 : 0.1,
+      life: { kind: 'append' },
+      urgency: { kind: 'uniform' },
+    }));
+    const { utility, upperBound } = collectOptimal({ instants: 20, capacity: 1, pages });
+    expect(utility).toBeCloseTo(13, 9);
+    expect(upperBound).toBeCloseTo(13, 9);
+    // §4: N·π′ + [(|P| − 1)·N − |P|·(|P| − 1) ⁄ 2]·π
+    expect(utility).toBeCloseTo(20 * 0.3 + (4 * 20 - 10) * 0.1, 9);
+  });
+});
+
+describe('prices', () => {
+  test('bound every schedule, and the programme never says less than the optimum', () => {
+    fc.assert(
+      fc.property(seeds, (seed) => {
+        const next = random(seed);
+        const problem = randomEpoch(next, 8, 5, 2);
+        const market = collectMarket(problem);
+        const cleared = clear(market, noLooks(problem), (_, price) => price, 10_000);
+        expect(cleared.kind).toBe('cleared');
+        const best = collectOptimal(problem).utility;
+        expect(cleared.bound).toBeGreaterThanOrEqual(best - 1e-9);
+        expect(collectUpperBound(problem, collect(problem))).toBeGreaterThanOrEqual(best - 1e-9);
+      }),
+      { seed: 53, numRuns: 60 },
+    );
+  });
+
+  test('a large epoch comes with a small, true gap', () => {
+    const next = random(9);
+    const pages = Array.from({ length: 150 }, (): Collected => {
+      const at = new Set(Array.from({ length: 1 + Math.floor(next() * 6) }, () => 1 + Math.floor(next() * 300)));
+      return {
+        weight: 1,
+        change: { at: Array.from(at).sort((a, b) => a - b) },
+        life: { kind: 'append' },
+        urgency: { kind: 'decay', rate: 0.9 },
+      };
+    });
+    const problem = { instants: 300, capacity: 1, pages };
+    const greedy = collect(problem);
+    const found = collectOptimal(problem, { stepsMax: 3e6, gapRelative: 1e-5 });
+    expect(found.utility).toBeGreaterThan(greedy.utility);
+    expect(found.upperBound).toBeGreaterThanOrEqual(found.utility);
+    expect(found.upperBound / found.utility - 1).toBeLessThan(0.01);
+    for (const list of found.schedule) expect(list.length).toBeLessThanOrEqual(1);
+    const dense = pages.map((page) => ({
+      ...page,
+      change: Array.from({ length: 300 }, (_, j) => ((page.change as { at: number[] }).at.includes(j + 1) ? 1 : 0)),
+    }));
+    expect(found.utility).toBeCloseTo(utilityByLooks({ ...problem, pages: dense }, found.schedule), 6);
+  });
+});
+
+/** As utilityByDefinition, for append and decay, without its cubic cost. */
+function utilityByLooks(problem: CollectProblem, schedule: readonly Int32Array[]): number {
+  const last = new Int32Array(problem.pages.length);
+  let sum = 0;
+  schedule.forEach((list, index) => {
+    for (const page of list) {
+      const change = problem.pages[page].change as readonly number[];
+      for (let k = last[page] + 1; k <= index + 1; k++) sum += change[k - 1] * 0.9 ** (index + 1 - k);
+      last[page] = index + 1;
+    }
+  });
+  return sum;
+}
