@@ -71,6 +71,8 @@ const storeRestMs = { first: 1_000, most: 30_000 };
 const saveAllEveryMs = 60_000;
 /** Tokens that may gather while nothing is due, in seconds of budget: a burst after a pause stays small. */
 const burstSeconds = 60;
+/** When a page that may not be visited is tried again, where nobody says when: rules are read anew once a day. */
+const putOffMs = 86_400_000;
 
 /** How often somebody who waits for a sweep looks whether it is over. */
 const settlePollMs = 50;
@@ -85,6 +87,8 @@ export class Loop {
   readonly #listeners = new Set<(changes: readonly Change[]) => void>();
   readonly #asked = new Set<number>();
   readonly #secondLooks = new Set<string>();
+  /** Sites that are left alone, and until when. */
+  readonly #holds = new Map<string, number>();
   #inFlight = 0;
   #indexing: Promise<void> | undefined;
   #storeDown = false;
@@ -157,10 +161,32 @@ export class Loop {
     for (const probe of unfinished) {
       const site = this.collection.sites.index(probe.site);
       this.#gates.setSpacing(site, this.#settings.spacingMs);
-      this.#gates.recall(site, probe.atMs);
+      // When exactly its last request went out nobody knows: robots.txt and redirects may have come before the page.
+      this.#gates.recall(site, clock.nowMs());
       for (const id of probe.pageIds) this.#resume(id, probe.atMs);
     }
     await store.finished(unfinished.map((probe) => probe.id));
+    this.#restoreHolds(await store.recall('site-holds'));
+  }
+
+  /** Sites that asked to be left alone, for as long as they asked, whatever happened to the process since. */
+  #restoreHolds(saved: Uint8Array | undefined): void {
+    if (!saved) return;
+    const holds = JSON.parse(new TextDecoder().decode(saved)) as Record<string, number>;
+    for (const [site, untilMs] of Object.entries(holds)) this.#hold(site, untilMs);
+  }
+
+  #hold(site: string, untilMs: number): void {
+    const now = this.#parts.clock.nowMs();
+    if (untilMs <= now) return;
+    this.#gates.holdUntil(this.collection.sites.index(site), untilMs);
+    for (const [other, until] of this.#holds) if (until <= now) this.#holds.delete(other);
+    this.#holds.set(site, untilMs);
+  }
+
+  async #saveHolds(): Promise<void> {
+    const text = JSON.stringify(Object.fromEntries(this.#holds));
+    await this.#parts.store.remember('site-holds', new TextEncoder().encode(text));
   }
 
   /** A look that was asked for and not kept: due again at once, or when the page's own spacing allows. */
@@ -251,6 +277,7 @@ export class Loop {
       });
     giveUp.abort();
     await this.#saveAll(true);
+    await this.#parts.observer.close();
   }
 
   /** Looks at what is due, or at every page when asked, and returns when all of it is kept. The loop need not run. */
@@ -265,6 +292,7 @@ export class Loop {
     this.#stopping = true;
     await this.#drain();
     await this.#saveAll(true);
+    await this.#parts.observer.close();
   }
 
   /** Asks for what is due now, or for every page, ahead of the plan; answers how many pages that are. */
@@ -348,7 +376,7 @@ export class Loop {
   #line(now: number): number {
     const { policy } = this.#parts;
     // No more than the robots could take at once: the rest stays with the policy, which may think again.
-    while (this.#gates.waiting < Math.max(64, 4 * this.#settings.robots)) {
+    while (this.#gates.crowd < Math.max(64, 4 * this.#settings.robots)) {
       const choice = policy.next(now / 1000);
       if (!choice) return Infinity;
       if (choice.at * 1000 > now) return choice.at * 1000 - now;
@@ -397,6 +425,16 @@ export class Loop {
     }
   }
 
+  /** Politeness kept the probe back at the wire: no look happened, and its pages wait in line again. */
+  async #handBack(probe: Probe): Promise<void> {
+    for (const id of probe.pageIds) {
+      const entry = this.collection.byId(id);
+      if (entry) this.#ask(entry);
+    }
+    await this.#parts.store.finished([probe.id]);
+    this.#wake();
+  }
+
   async #observe(probe: Probe): Promise<void> {
     const { observer, log } = this.#parts;
     const observation = await observer.observe(probe);
@@ -404,8 +442,14 @@ export class Loop {
     this.#inFlight--;
     const site = this.collection.sites.index(probe.site);
     this.#gates.done(site);
-    const { outcome } = observation;
-    if (outcome.kind === 'refused' && outcome.untilMs !== undefined) this.#gates.holdUntil(site, outcome.untilMs);
+    const { outcome, requests, crawlDelayMs } = observation;
+    this.#budget.settle(requests - 1, this.#parts.clock.nowMs());
+    if (crawlDelayMs !== undefined) this.#gates.setSpacing(site, Math.max(this.#settings.spacingMs, crawlDelayMs));
+    if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
+      this.#hold(probe.site, outcome.siteUntilMs);
+      if (requests === 0) return this.#handBack(probe);
+      await this.#saveHolds();
+    }
     if (this.#queue.length >= this.#settings.queueMax) {
       this.#overflowed++;
       log('warn', 'the indexing queue is full; the page stays due', { url: probe.url });
@@ -456,7 +500,8 @@ export class Loop {
             })
           : undefined;
       const look = this.#withSecondLook(verdict(entry, observation, detected?.detection, detected?.state), detected);
-      if (!entry.page.paused) policy.looked(entry.index, look.atMs / 1000, findingOf(look, detected?.detection));
+      if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined) void this.#putOff(id, look, outcome.untilMs);
+      else if (!entry.page.paused) policy.looked(entry.index, look.atMs / 1000, findingOf(look, detected?.detection));
       const model = entry.page.paused ? undefined : policy.save?.(entry.index);
       looks.push(model ? { ...look, state: { ...look.state, model } } : look);
       const { model: _model, ...state } = look.state;
@@ -471,6 +516,16 @@ export class Loop {
     if (!detected?.again) return { ...look, ...raw };
     void this.#askLater(look.pageId, detected.again.afterMs);
     return { ...look, ...raw, state: { ...look.state, validators: {} } };
+  }
+
+  /** A page that may not be visited (robots.txt, its address) is not offered again before that may have changed. */
+  async #putOff(id: string, look: Look, untilMs = look.endedAtMs + putOffMs): Promise<void> {
+    const { clock, policy } = this.#parts;
+    await clock.sleep(untilMs - clock.nowMs());
+    const entry = this.collection.byId(id);
+    if (!entry || entry.page.paused || this.#stopping || this.#dead || this.#asked.has(entry.index)) return;
+    policy.looked(entry.index, clock.nowMs() / 1000, { kind: 'failed' });
+    this.#wake();
   }
 
   /** Keeps trying until the store takes the looks; false when the loop stops first. */

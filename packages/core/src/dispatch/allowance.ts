@@ -49,6 +49,12 @@ export class Allowance {
     return true;
   }
 
+  /** Counts requests that were not asked for one by one (or, below zero, were not made); the debt is paid before the next. */
+  settle(count: number, now: number): void {
+    this.#flow(now);
+    this.#tokens = Math.min(this.#burst, this.#tokens - count);
+  }
+
   /** The earliest time at which `take` succeeds; Infinity when nothing flows. */
   readyAt(now: number): number {
     this.#flow(now);

@@ -100,3 +100,32 @@ test('a held site waits, a page may leave the line', () => {
   gates.recall(1, 60);
   expect(gates.waiting).toBe(0);
 });
+
+test('the crowd counts a few of each line, and none of a site that is held', () => {
+  const gates = new Gates();
+  gates.setSpacing(0, 10);
+  for (let page = 0; page < 100; page++) gates.wait(0, page);
+  expect([gates.waiting, gates.crowd]).toEqual([100, 2]);
+  gates.wait(1, 200);
+  expect(gates.crowd).toBe(3);
+  gates.holdUntil(0, 1000);
+  expect(gates.crowd).toBe(1);
+  gates.wait(0, 100);
+  expect(gates.crowd).toBe(1);
+  expect(gates.pass(0)).toEqual({ page: 200, site: 1 });
+  expect(gates.pass(999)).toBeUndefined();
+  expect(gates.pass(1000)).toEqual({ page: 0, site: 0 });
+  expect([gates.waiting, gates.crowd]).toEqual([100, 2]);
+  gates.leave(0, 50);
+  expect(gates.waiting).toBe(99);
+});
+
+test('requests made beside the asked ones are paid before the next', () => {
+  const allowance = new Allowance(1, 5, 0);
+  expect(allowance.take(5)).toBe(true);
+  allowance.settle(6, 5);
+  expect(allowance.take(5)).toBe(false);
+  expect(allowance.readyAt(5)).toBe(8);
+  allowance.settle(-100, 8);
+  expect(allowance.state().tokens).toBe(5);
+});

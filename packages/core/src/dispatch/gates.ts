@@ -12,20 +12,26 @@ interface Gate {
   /** How many requests may be under way at once. */
   breadth: number;
   readonly line: number[];
+  /** Shut by `holdUntil`, not by its spacing: whoever waits here waits for long. */
+  held: boolean;
   /** Whether an entry of the heap speaks for this gate, and when it will. */
   queuedFor: number;
 }
+
+/** How many of one site's line count as the crowd: enough to never leave its gate idle. */
+const crowdPerSite = 2;
 
 export class Gates {
   readonly #gates = new Map<number, Gate>();
   /** A binary heap of [time, site] for gates with someone in line and room for a request. */
   readonly #heap: { at: number; site: number }[] = [];
   #waiting = 0;
+  #crowd = 0;
 
   #gate(site: number): Gate {
     let gate = this.#gates.get(site);
     if (!gate) {
-      gate = { opensAt: -Infinity, spacing: 0, busy: 0, breadth: 1, line: [], queuedFor: NaN };
+      gate = { opensAt: -Infinity, spacing: 0, busy: 0, breadth: 1, line: [], held: false, queuedFor: NaN };
       this.#gates.set(site, gate);
     }
     return gate;
@@ -33,6 +39,21 @@ export class Gates {
 
   get waiting(): number {
     return this.#waiting;
+  }
+
+  /**
+   * How many wait who may soon pass: a few of each line, none of sites that are held. Whoever fills the lines up to a limit
+   * uses this number, or one slow or closed site with many pages would keep all others out.
+   */
+  get crowd(): number {
+    return this.#crowd;
+  }
+
+  /** Changes a gate's line or its being held, and keeps the count of the crowd right. */
+  #change(gate: Gate, change: () => void): void {
+    this.#crowd -= gate.held ? 0 : Math.min(crowdPerSite, gate.line.length);
+    change();
+    this.#crowd += gate.held ? 0 : Math.min(crowdPerSite, gate.line.length);
   }
 
   setSpacing(site: number, spacing: number, breadth = 1): void {
@@ -44,7 +65,11 @@ export class Gates {
   /** No request to the site before this time. */
   holdUntil(site: number, at: number): void {
     const gate = this.#gate(site);
-    gate.opensAt = Math.max(gate.opensAt, at);
+    if (at <= gate.opensAt) return;
+    this.#change(gate, () => {
+      gate.opensAt = at;
+      gate.held = true;
+    });
     this.#queue(site, gate);
   }
 
@@ -55,7 +80,7 @@ export class Gates {
   /** The page waits in its site's line. */
   wait(site: number, page: number): void {
     const gate = this.#gate(site);
-    gate.line.push(page);
+    this.#change(gate, () => gate.line.push(page));
     this.#waiting++;
     this.#queue(site, gate);
   }
@@ -65,7 +90,7 @@ export class Gates {
     const gate = this.#gate(site);
     const place = gate.line.indexOf(page);
     if (place < 0) return false;
-    gate.line.splice(place, 1);
+    this.#change(gate, () => gate.line.splice(place, 1));
     this.#waiting--;
     return true;
   }
@@ -84,7 +109,11 @@ export class Gates {
         this.#queue(top.site, gate);
         continue;
       }
-      const page = gate.line.shift()!;
+      const page = gate.line[0]!;
+      this.#change(gate, () => {
+        gate.held = false;
+        gate.line.shift();
+      });
       this.#waiting--;
       gate.busy++;
       gate.opensAt = now + gate.spacing;

@@ -13,6 +13,12 @@ export interface Ask {
   /** What robots.txt asks for beyond the operator's spacing. */
   readonly crawlDelayMs?: number;
   readonly signal?: AbortSignal | undefined;
+  /** Counts what goes out for this ask, over all its hops. */
+  readonly meter?: Meter | undefined;
+}
+
+export interface Meter {
+  requests: number;
 }
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -31,9 +37,17 @@ export type Answer =
       readonly answeredAtMs: number;
       /** Where the page has moved for good, when every redirect on the way was permanent. */
       readonly movedTo?: string;
+      readonly crawlDelayMs?: number | undefined;
     }
   /** Not sent, or turned away for now. */
-  | { readonly kind: 'refused'; readonly fault: Fault; readonly untilMs?: number; readonly bytesReceived: number }
+  | {
+      readonly kind: 'refused';
+      readonly fault: Fault;
+      readonly untilMs?: number;
+      /** Set when the whole site is meant. */
+      readonly siteUntilMs?: number;
+      readonly bytesReceived: number;
+    }
   | { readonly kind: 'failed'; readonly fault: Fault; readonly bytesReceived: number };
 
 /** One way to the web, or a wrapper round another. */

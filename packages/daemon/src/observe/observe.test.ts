@@ -1,13 +1,13 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Loopback } from './test/loopback.ts';
 import { observerOn, probeOf, serve } from './test/loopback.ts';
-import type { Observer } from './observe.ts';
+import type { WebObserver } from './observe.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const thing of open.splice(0)) await thing.close();
 });
-const kept = <T extends Loopback | Observer>(thing: T): T => {
+const kept = <T extends Loopback | WebObserver>(thing: T): T => {
   open.push(thing);
   return thing;
 };

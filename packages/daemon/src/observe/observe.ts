@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 import { Agent, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../values/clock.ts';
-import type { Observation, Outcome } from '../values/observation.ts';
+import type { Observation, Observer, Outcome } from '../values/observation.ts';
 import type { Probe } from '../values/probe.ts';
 import type { Network } from '../values/network.ts';
 import { judgeAddress, parseNetwork } from '../values/network.ts';
@@ -62,16 +62,15 @@ export interface SiteHeaders {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Observer {
-  observe(probe: Probe, signal?: AbortSignal): Promise<Observation>;
+/** The observer of the real web, and what it knows of sites. */
+export interface WebObserver extends Observer {
   /** What politeness knows of a site: for the plan, and to be kept over a restart. */
   standing(site: string): SiteStanding | undefined;
   /** Crawl-delay and sitemaps that an origin's robots.txt names, as far as it was read. */
   robotsOf(origin: string): { readonly crawlDelayMs: number | undefined; readonly sitemaps: readonly string[] };
-  close(): Promise<void>;
 }
 
-export function createObserver(options: ObserverOptions): Observer {
+export function createObserver(options: ObserverOptions): WebObserver {
   const { clock } = options;
   const limits: Limits = { ...defaultLimits, ...options.limits };
   const allowNetworks = options.allowNetworks.map(network);
@@ -105,8 +104,10 @@ export function createObserver(options: ObserverOptions): Observer {
       const url = URL.parse(probe.url);
       if (!url) throw new Error(`probe ${probe.id} has no valid URL`);
       const headers = { ...lower(options.siteRules?.(probe.site)?.headers), ...lower(probe.headers) };
-      const answer = await look({ url, headers, validators: probe.validators, purpose: 'page', signal });
-      return observation(probe, answer, startedAtMs, clock.nowMs());
+      const meter = { requests: 0 };
+      const answer = await look({ url, headers, validators: probe.validators, purpose: 'page', signal, meter });
+      const when = { startedAtMs, endedAtMs: clock.nowMs(), requests: meter.requests };
+      return observation(probe, answer, when);
     },
     standing: (site) => gates.standing(site),
     robotsOf: (origin) => ({ crawlDelayMs: memory.crawlDelayMsOf(origin), sitemaps: memory.sitemapsOf(origin) }),
@@ -116,15 +117,20 @@ export function createObserver(options: ObserverOptions): Observer {
   };
 }
 
-function observation(probe: Probe, answer: Answer, startedAtMs: number, endedAtMs: number): Observation {
+type When = Pick<Observation, 'startedAtMs' | 'endedAtMs' | 'requests'>;
+
+function observation(probe: Probe, answer: Answer, when: When): Observation {
   const outcome: Outcome = outcomeOf(answer, probe);
-  const common = { probe, startedAtMs, endedAtMs, outcome, bytesReceived: answer.bytesReceived };
+  const common = { probe, ...when, outcome, bytesReceived: answer.bytesReceived };
   if (answer.kind !== 'answered') return common;
   const finalUrl = answer.url.href;
   return {
     ...common,
+    // What is known of the page is known of this moment, not of when the probe began to wait for its turn.
+    startedAtMs: Math.max(when.startedAtMs, answer.askedAtMs),
     latencyMs: answer.answeredAtMs - answer.askedAtMs,
     ...(finalUrl === probe.url ? {} : { finalUrl }),
+    ...(answer.crawlDelayMs === undefined ? {} : { crawlDelayMs: answer.crawlDelayMs }),
     ...(answer.movedTo === undefined ? {} : { movedTo: answer.movedTo }),
   };
 }

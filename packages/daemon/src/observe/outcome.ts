@@ -9,8 +9,8 @@ import { validatorsOf } from './conditional.ts';
 
 export function outcomeOf(answer: Answer, probe: Probe): Outcome {
   if (answer.kind === 'refused') {
-    const { fault: why, untilMs } = answer;
-    return untilMs === undefined ? { kind: 'refused', fault: why } : { kind: 'refused', fault: why, untilMs };
+    const { bytesReceived: _bytes, ...refused } = answer;
+    return refused;
   }
   if (answer.kind === 'failed') {
     return { kind: answer.fault.code === 'address-refused' ? 'refused' : 'failed', fault: answer.fault };

@@ -8,7 +8,7 @@
  */
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
-import type { Answer, Ask, Headers, Visit } from './ask.ts';
+import type { Answer, Ask, Headers, Meter, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
 import type { RobotsRules } from './robots-text.ts';
 import { everythingAllowed, isAllowed, parseRobots } from './robots-text.ts';
@@ -83,13 +83,14 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
   const reading = new Map<string, Promise<Known>>();
   const follow = withRedirects(options.redirectsMax, inner);
 
-  const read = (origin: string): Promise<Known> => {
+  const read = (origin: string, meter: Meter | undefined): Promise<Known> => {
     const already = reading.get(origin);
     if (already) return already;
     const ask: Ask = {
       url: new URL('/robots.txt', origin),
       headers: { accept: 'text/plain,*/*;q=0.5', 'accept-encoding': 'identity' },
       purpose: 'robots',
+      meter,
     };
     const promise = follow(ask)
       .then((answer) => {
@@ -105,7 +106,7 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
   return async (ask) => {
     const { origin } = ask.url;
     let known = memory.get(origin);
-    if (!known || known.untilMs <= clock.nowMs()) known = await read(origin);
+    if (!known || known.untilMs <= clock.nowMs()) known = await read(origin, ask.meter);
     if (!known.rules) return known.trouble!;
     const path = ask.url.pathname + ask.url.search;
     if (!isAllowed(known.rules, path)) {
@@ -113,7 +114,9 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
       return { kind: 'refused', fault: why, untilMs: known.untilMs, bytesReceived: 0 };
     }
     const { crawlDelayMs } = known.rules;
-    return inner(crawlDelayMs === undefined ? ask : { ...ask, crawlDelayMs });
+    if (crawlDelayMs === undefined) return inner(ask);
+    const answer = await inner({ ...ask, crawlDelayMs });
+    return answer.kind === 'answered' ? { ...answer, crawlDelayMs } : answer;
   };
 }
 
@@ -151,7 +154,7 @@ function trouble(answer: Answer, untilMs: number): Answer {
     'robots-unreachable',
     `${answer.url.host} answers ${answer.status} for robots.txt, which means that nothing may be visited for now`,
   );
-  return { kind: 'refused', fault: why, untilMs, bytesReceived: 0 };
+  return { kind: 'refused', fault: why, untilMs, siteUntilMs: untilMs, bytesReceived: 0 };
 }
 
 function lifetimeMs(headers: Headers): number {

@@ -132,7 +132,7 @@ export class SiteGates {
     const why = closed
       ? fault('site-closed', `${host} asked to be left alone or keeps failing; it is asked again later`)
       : fault('site-busy', `${host} is not asked more often than its spacing, cap and hours allow`);
-    return { kind: 'refused', fault: why, untilMs: quiet ?? untilMs, bytesReceived: 0 };
+    return { kind: 'refused', fault: why, untilMs: quiet ?? untilMs, siteUntilMs: openMs, bytesReceived: 0 };
   }
 
   /** Lets in whoever may go now, and sleeps until the next may; one sleeper for each line. */
@@ -185,6 +185,7 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     }
     own.gate.begin(clock.nowMs(), spacingMs, own.rules);
     if (own.rules.connections > 1) gates.pump(own);
+    if (ask.meter) ask.meter.requests++;
     const answer = await inner(ask);
     const seenMs = answer.kind === 'answered' ? answer.answeredAtMs : clock.nowMs();
     own.gate.leave(seenMs, spacingMs);
@@ -221,6 +222,7 @@ function judge(gate: Gate, answer: Answer, spacingMs: number, nowMs: number, ran
       kind: 'refused',
       fault: fault('turned-away', `${answer.url.host} answers ${answer.status} and is left alone for a while`),
       untilMs: gate.promise(gate.closedUntilMs, spacingMs, spreadMsMax, random),
+      siteUntilMs: gate.closedUntilMs,
       bytesReceived: answer.bytesReceived,
     };
   }

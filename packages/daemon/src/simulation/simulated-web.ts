@@ -112,6 +112,7 @@ export class SimulatedWeb implements Observer {
       startedAtMs,
       endedAtMs: this.#clock.nowMs(),
       outcome,
+      requests: 1,
       bytesReceived: outcome.kind === 'fetched' ? outcome.body.length : 100,
     };
   }

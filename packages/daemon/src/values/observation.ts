@@ -13,6 +13,10 @@ export interface Observation {
   readonly movedTo?: string;
   /** Bytes over the wire, both ways, as far as known. */
   readonly bytesReceived: number;
+  /** Requests that went out for it: robots.txt and each redirect count. 0 when politeness kept it back. */
+  readonly requests: number;
+  /** What the site asks for by robots.txt (Crawl-delay), where that is known. */
+  readonly crawlDelayMs?: number;
   /** From asking to the first byte of the last answer: what the site's speed looks like from here. */
   readonly latencyMs?: number;
 }
@@ -33,7 +37,14 @@ export type Outcome =
   | { readonly kind: 'not-modified' }
   | { readonly kind: 'gone'; readonly status: number }
   /** Not sent, or turned away: politeness, robots.txt, an address we do not visit, 429 or 503. */
-  | { readonly kind: 'refused'; readonly fault: Fault; readonly untilMs?: number }
+  | {
+      readonly kind: 'refused';
+      readonly fault: Fault;
+      /** When this page may come again, if that is known. */
+      readonly untilMs?: number;
+      /** When its site may be asked again, if the whole site is meant. */
+      readonly siteUntilMs?: number;
+    }
   | { readonly kind: 'failed'; readonly fault: Fault };
 
 /** Whoever carries probes out: the real web, a simulated one, a robot elsewhere. It answers every probe and never throws. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Probe, Validators } from '../../values/probe.ts';
 import { systemClock } from '../../values/clock.ts';
 import { siteOf } from '../../values/url.ts';
-import type { Observer, ObserverOptions } from '../observe.ts';
+import type { WebObserver, ObserverOptions } from '../observe.ts';
 import { createObserver } from '../observe.ts';
 
 export interface Recorded {
@@ -49,7 +49,7 @@ const notFound: Handler = (_request, response) => {
   response.writeHead(404).end();
 };
 
-export function observerOn(options: Partial<ObserverOptions> = {}): Observer {
+export function observerOn(options: Partial<ObserverOptions> = {}): WebObserver {
   return createObserver({
     clock: systemClock,
     random: () => 0.5,
