@@ -4,9 +4,9 @@ export default defineConfig({
   test: {
     include: ['packages/**/*.test.ts', 'house/**/*.test.ts', 'experiments/**/*.test.ts', 'bench/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**'],
-    // Property tests on a loaded two-core machine; a test that needs more than this is a benchmark.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A guard against tests that hang, generous because the machine may be busy with other things.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     maxWorkers: 2,
   },
 });

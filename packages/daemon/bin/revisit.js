@@ -3,6 +3,7 @@
 // older Node must be able to read it in order to hand over to the one that came with `npm ci`.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import * as modules from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,6 +14,8 @@ const recent = major > 22 || (major === 22 && minor >= 19);
 const own = join(here, '../../../node_modules/node/bin/node');
 
 if (recent) {
+  // Halves the time to the first word: compiled code is kept in the system's folder for temporary files.
+  modules.enableCompileCache?.();
   await import(inClone ? '../src/cli/main.ts' : '../dist/cli/main.js');
 } else if (inClone && existsSync(own)) {
   const child = spawn(own, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });

@@ -1,6 +1,4 @@
 /** Puts the parts of a running daemon together and takes them apart again in order. */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { policies, random, type Policy } from '@revisit/core';
 import type { FastifyInstance } from 'fastify';
 import { createApi } from './api/server.ts';
@@ -8,60 +6,14 @@ import type { Config } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
 import { detect } from './detect/detect.ts';
 import { Desk } from './desk.ts';
+import { openFolder } from './folder.ts';
 import { createLog } from './log.ts';
 import { Loop, type LoopParts } from './loop.ts';
 import { createObserver } from './observe/observe.ts';
-import { lockFolder } from './store/lock.ts';
 import type { Store } from './store/port.ts';
-import { openSqlite } from './store/sqlite.ts';
 import { type Clock, systemClock } from './values/clock.ts';
 import type { NewPageSettings } from './values/page.ts';
 import { version } from './version.ts';
-
-export interface Opening {
-  readonly kind: 'opened';
-  readonly store: Store;
-  readonly announce: (url: string) => void;
-  close(): Promise<void>;
-}
-
-export type OpenOutcome =
-  | Opening
-  | { readonly kind: 'held'; readonly url: string | undefined; readonly sentence: string }
-  | { readonly kind: 'failed'; readonly sentence: string };
-
-/** The data folder, for this process alone. */
-export function openFolder(folder: string): OpenOutcome {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    return { kind: 'failed', sentence: `The data folder ${folder} cannot be made: ${(error as Error).message}.` };
-  }
-  const lock = lockFolder(folder);
-  if (lock.kind === 'failed') return lock;
-  if (lock.kind === 'held') {
-    const who = lock.by ? ` (process ${lock.by.pid} at ${lock.by.url})` : '';
-    return {
-      kind: 'held',
-      url: lock.by?.url,
-      sentence: `Another revisit works on ${folder}${who}; one at a time, or name another folder with --data.`,
-    };
-  }
-  const opened = openSqlite(join(folder, 'revisit.db'));
-  if (opened.kind === 'failed') {
-    lock.release();
-    return opened;
-  }
-  return {
-    kind: 'opened',
-    store: opened.store,
-    announce: (url) => lock.announce({ pid: process.pid, url }),
-    close: async () => {
-      await opened.store.close();
-      lock.release();
-    },
-  };
-}
 
 export function createPolicy(name: string): Policy | undefined {
   const entry = Object.hasOwn(policies, name) ? policies[name] : undefined;

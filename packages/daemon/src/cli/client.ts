@@ -3,12 +3,7 @@
  * process with the folder held for as long as the command takes.
  */
 import { existsSync } from 'node:fs';
-import { request as httpRequest } from 'undici';
-import { createApi } from '../api/server.ts';
-import { openFolder } from '../daemon.ts';
-import { Desk } from '../desk.ts';
-import { createLog } from '../log.ts';
-import { systemClock } from '../values/clock.ts';
+import { openFolder } from '../folder.ts';
 import { type CommandOutcome, failed, wrong } from './outcome.ts';
 
 export interface Answer {
@@ -37,7 +32,8 @@ export function remote(url: string): Client {
   return {
     url,
     ask: async (method, path, body) => {
-      const answer = await httpRequest(`${url}${path}`, {
+      const { request } = await import('undici');
+      const answer = await request(`${url}${path}`, {
         method,
         // A sweep answers when it is over, however long politeness makes it take.
         headersTimeout: 0,
@@ -65,6 +61,13 @@ export async function openClient(
   const opened = openFolder(folder);
   if (opened.kind === 'held') return opened.url ? { client: remote(opened.url) } : { outcome: failed(opened.sentence) };
   if (opened.kind === 'failed') return { outcome: failed(opened.sentence) };
+  // Most calls go to a running daemon; only without one does this process need the routes themselves.
+  const [{ createApi }, { Desk }, { createLog }, { systemClock }] = await Promise.all([
+    import('../api/server.ts'),
+    import('../desk.ts'),
+    import('../log.ts'),
+    import('../values/clock.ts'),
+  ]);
   const app = createApi(new Desk(opened.store, systemClock, createLog('warn')));
   const client: Client = {
     url: undefined,

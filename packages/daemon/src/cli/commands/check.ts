@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import type { Config, Flags } from '../../config/config.ts';
-import { createLoop, createPolicy, type Opening, openFolder, policyUnknown } from '../../daemon.ts';
+import { createLoop, createPolicy, policyUnknown } from '../../daemon.ts';
+import { type Opening, openFolder } from '../../folder.ts';
 import { noFolder, problemOutcome, remote } from '../client.ts';
 import { createLog } from '../../log.ts';
 import { changeBody } from '../../api/bodies.ts';

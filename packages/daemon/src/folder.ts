@@ -1,0 +1,51 @@
+/** The data folder: locked for this process, its database opened. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { lockFolder } from './store/lock.ts';
+import type { Store } from './store/port.ts';
+import { openSqlite } from './store/sqlite.ts';
+
+export interface Opening {
+  readonly kind: 'opened';
+  readonly store: Store;
+  readonly announce: (url: string) => void;
+  close(): Promise<void>;
+}
+
+export type OpenOutcome =
+  | Opening
+  | { readonly kind: 'held'; readonly url: string | undefined; readonly sentence: string }
+  | { readonly kind: 'failed'; readonly sentence: string };
+
+/** The data folder, for this process alone. */
+export function openFolder(folder: string): OpenOutcome {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    return { kind: 'failed', sentence: `The data folder ${folder} cannot be made: ${(error as Error).message}.` };
+  }
+  const lock = lockFolder(folder);
+  if (lock.kind === 'failed') return lock;
+  if (lock.kind === 'held') {
+    const who = lock.by ? ` (process ${lock.by.pid} at ${lock.by.url})` : '';
+    return {
+      kind: 'held',
+      url: lock.by?.url,
+      sentence: `Another revisit works on ${folder}${who}; one at a time, or name another folder with --data.`,
+    };
+  }
+  const opened = openSqlite(join(folder, 'revisit.db'));
+  if (opened.kind === 'failed') {
+    lock.release();
+    return opened;
+  }
+  return {
+    kind: 'opened',
+    store: opened.store,
+    announce: (url) => lock.announce({ pid: process.pid, url }),
+    close: async () => {
+      await opened.store.close();
+      lock.release();
+    },
+  };
+}
