@@ -7,6 +7,7 @@ import type { Desk } from '../desk.ts';
 import { changeRoutes } from './changes.ts';
 import { dashboardRoutes } from './dashboard.ts';
 import { pageRoutes } from './pages.ts';
+import { planRoutes } from './plan.ts';
 import { problem } from './problem.ts';
 import { systemRoutes } from './system.ts';
 
@@ -31,6 +32,7 @@ export function createApi(desk: Desk): FastifyInstance {
   });
   pageRoutes(app, desk);
   changeRoutes(app, desk);
+  planRoutes(app, desk);
   systemRoutes(app, desk);
   dashboardRoutes(app);
   return app;

@@ -14,5 +14,6 @@ export const commands: readonly CommandModule[] = [
   { names: ['check'], load: async () => (await import('./check.ts')).registerCheck },
   { names: ['changes'], load: async () => (await import('./changes.ts')).registerChanges },
   { names: ['diff'], load: async () => (await import('./diff.ts')).registerDiff },
+  { names: ['plan'], load: async () => (await import('./plan.ts')).registerPlan },
   { names: ['solve'], load: async () => (await import('./solve.ts')).registerSolve },
 ];

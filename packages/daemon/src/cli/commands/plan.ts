@@ -1,0 +1,143 @@
+import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { type PlanBody, planBody } from '../../api/plan.ts';
+import type { Config, Flags } from '../../config/config.ts';
+import { createLoop, createPolicy, type Opening, openFolder, policyUnknown } from '../../daemon.ts';
+import { createLog } from '../../log.ts';
+import { type BudgetPoint, type BudgetView, budgetView } from '../../standing-plan.ts';
+import { systemClock } from '../../values/clock.ts';
+import { noFolder, problemOutcome, remote } from '../client.ts';
+import type { Runner } from '../main.ts';
+import { example, jsonOption } from '../options.ts';
+import { type CommandOutcome, done, failed, print, printJson, wrong } from '../outcome.ts';
+import { plot } from '../plot.ts';
+import { table } from '../table.ts';
+import { configOptions, readConfig } from './serve.ts';
+
+interface PlanOptions extends Flags {
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+interface Planned {
+  readonly plan: PlanBody;
+  readonly budget: BudgetView;
+}
+
+async function planThrough(url: string, limit: number): Promise<Planned | CommandOutcome> {
+  const client = remote(url);
+  const plan = await client.ask('GET', `/api/plan?limit=${limit}`);
+  if (plan.status >= 400) return problemOutcome(plan);
+  const budget = await client.ask('GET', '/api/budget');
+  if (budget.status >= 400) return problemOutcome(budget);
+  return { plan: plan.body as PlanBody, budget: budget.body as BudgetView };
+}
+
+/** What a daemon started now would plan; nothing is looked at. */
+async function planAlone(config: Config, folder: Opening, limit: number): Promise<Planned> {
+  const loop = createLoop(config, folder.store, createLog(config.logLevel));
+  await loop.load();
+  const now = systemClock.nowMs();
+  const planned = { plan: planBody(loop, now, limit), budget: budgetView(loop, now) };
+  await loop.close();
+  await folder.close();
+  return planned;
+}
+
+async function plan(file: string | undefined, options: PlanOptions): Promise<CommandOutcome> {
+  const { limit: text, json, ...flags } = options;
+  const limit = Number(text);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)
+    return wrong(`--limit ${text}: a whole number from 1 to 10000 is expected`);
+  const config = readConfig(file, { logLevel: 'warn', ...flags });
+  if (config.kind === 'wrong') return wrong(config.sentence);
+  if (!createPolicy(config.value.policy)) return wrong(policyUnknown(config.value.policy));
+  if (!existsSync(config.value.data)) return wrong(noFolder(config.value.data));
+  const folder = openFolder(config.value.data);
+  if (folder.kind === 'failed') return failed(folder.sentence);
+  if (folder.kind === 'held' && folder.url === undefined) return failed(folder.sentence);
+  const planned =
+    folder.kind === 'held' ? await planThrough(folder.url!, limit) : await planAlone(config.value, folder, limit);
+  if ('code' in planned) return planned;
+  if (json) printJson({ ...planned.plan, budget: planned.budget });
+  else print(planned.plan.pages === 0 ? 'Nothing is watched yet; "revisit add URL" begins.' : shown(planned));
+  return done;
+}
+
+/** A time span as people say it, from hours. */
+export function spanText(hours: number): string {
+  if (hours >= 48) return `${digits(hours / 24)} days`;
+  if (hours >= 2) return `${digits(hours)} hours`;
+  if (hours * 60 >= 2) return `${digits(hours * 60)} minutes`;
+  return `${digits(hours * 3600)} seconds`;
+}
+
+function digits(value: number): string {
+  return value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
+}
+
+function shown({ plan, budget }: Planned): string {
+  const rows = plan.probes.map((probe) => [
+    probe.at.slice(0, 19).replace('T', ' '),
+    digits(probe.ratePerDay),
+    `${Math.round(100 * probe.current)} %`,
+    probe.url,
+  ]);
+  return [
+    table(['next look (UTC)', 'changes a day', 'current', 'url'], rows),
+    '',
+    ...sentences(plan, budget),
+    '',
+    ...curveText(budget),
+  ].join('\n');
+}
+
+function sentences(plan: PlanBody, budget: BudgetView): readonly string[] {
+  const lines = [`${plan.pages} pages, ${digits(plan.budgetPerHour)} looks an hour, planned by policy ${plan.policy}.`];
+  if (plan.meanDelayHours === null || plan.meanDelayHoursBound === null)
+    return [...lines, 'Nothing is known to change yet; the first looks will tell.'];
+  lines.push(
+    `At the market's prices a change waits ${spanText(plan.meanDelayHours)} on average; no plan made ahead could bring it below ${spanText(plan.meanDelayHoursBound)} on this budget (gap ${percent(plan.gap)}).`,
+    `Price: one look more saves ${spanText(plan.priceHours)} of waiting, summed over changes.`,
+  );
+  if (plan.policyDelayHours !== null)
+    lines.push(`At the distances that policy ${plan.policy} keeps now it is ${spanText(plan.policyDelayHours)}.`);
+  const { soonerMinutes } = budget.oneMore;
+  if (soonerMinutes !== null)
+    lines.push(`One more look an hour would find changes ${spanText(soonerMinutes / 60)} sooner.`);
+  const [dear] = plan.dearSites;
+  if (dear)
+    lines.push(
+      `${plan.dearSites.length} sites could use more looks than their spacing allows, ${dear.site} most of all.`,
+    );
+  return lines;
+}
+
+function percent(share: number): string {
+  return share < 1e-6 ? 'below 0.0001 %' : `${digits(100 * share)} %`;
+}
+
+function curveText(budget: BudgetView): readonly string[] {
+  const point = ({ probesPerHour, meanDelayHours }: BudgetPoint): { x: number; y: number }[] =>
+    meanDelayHours !== null && meanDelayHours > 0 ? [{ x: probesPerHour, y: meanDelayHours }] : [];
+  const points = budget.curve.flatMap(point);
+  const [mark] = point(budget.now);
+  if (!mark || points.length < 2) return [];
+  const drawn = plot(points, {
+    width: 60,
+    height: 12,
+    mark,
+    x: (value) => `${digits(value)}/hour`,
+    y: (value) => spanText(value),
+  });
+  return ['How long a change waits, against the budget (● is now):', drawn];
+}
+
+export function registerPlan(program: Command, run: Runner): void {
+  const command = program
+    .command('plan [config]')
+    .description('the coming looks, what a look is worth, and what another budget would buy')
+    .option('--limit <number>', 'how many coming looks', '10');
+  example(jsonOption(configOptions(command)), 'revisit plan --limit 20');
+  command.action(run(plan));
+}
