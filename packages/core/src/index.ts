@@ -80,3 +80,46 @@ export {
   weekSeconds,
   weekShape,
 } from './time/week.ts';
+export {
+  type DynamicRobotsPlan,
+  type DynamicRobotsProblem,
+  type RobotKind,
+  dynamicRobotsPlan,
+  planRobotsByQueue,
+} from './plan/robots-dynamic.ts';
+export { type ServiceTime, planRobotsForService, serviceShares } from './plan/robots-service.ts';
+export {
+  type SwitchingPlan,
+  type SwitchingProblem,
+  planRobotSwitching,
+  switchingWork,
+  switchingWorkMax,
+} from './plan/robots-switching.ts';
+export { type UnequalRobotsPlan, planUnequalRobots } from './plan/robots-unequal.ts';
+export {
+  type QueueShares,
+  type RobotsPlan,
+  type RobotsProblem,
+  bestLoad,
+  bestLoadBounds,
+  planRobots,
+  queueShares,
+  robotsCost,
+  robotsForLargeBuffer,
+  robotsPlan,
+} from './plan/robots.ts';
+export {
+  type Link,
+  type Move,
+  type Observer,
+  type VantageChoice,
+  type VantageDocument,
+  type VantagePoint,
+  type VantageTimes,
+  batchForObserver,
+  breakEven,
+  chooseVantage,
+  directRound,
+  moveObserver,
+  remoteTimes,
+} from './plan/vantage.ts';

@@ -7,6 +7,8 @@ import { solveEstimate } from './estimate.ts';
 import { solveMarket } from './market.ts';
 import { solvePolite } from './polite.ts';
 import { type Fields, Refusal, isFields } from './read.ts';
+import { solveRobots } from './robots.ts';
+import { solveVantage } from './vantage.ts';
 
 export type Solver = (problem: Fields) => Record<string, unknown>;
 
@@ -19,6 +21,8 @@ const solvers: Record<string, Solver> = {
   market: solveMarket,
   collect: solveCollect,
   estimate: solveEstimate,
+  robots: solveRobots,
+  vantage: solveVantage,
 };
 
 export function solve(problem: unknown): SolveOutcome {
