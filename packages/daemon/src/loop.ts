@@ -89,6 +89,8 @@ export class Loop {
   readonly #secondLooks = new Set<string>();
   /** Sites that are left alone, and until when. */
   readonly #holds = new Map<string, number>();
+  /** Aborted at the end, so that no sleeper keeps the process alive. */
+  readonly #ended = new AbortController();
   #inFlight = 0;
   #indexing: Promise<void> | undefined;
   #storeDown = false;
@@ -247,7 +249,7 @@ export class Loop {
 
   /** A second look that detection wants; if the process ends before, the plan's next look serves as well. */
   async #askLater(id: string, afterMs: number): Promise<void> {
-    await this.#parts.clock.sleep(afterMs);
+    await this.#parts.clock.sleep(afterMs, this.#ended.signal);
     if (!this.#stopping && this.probeNow(id)) this.#secondLooks.add(id);
   }
 
@@ -276,8 +278,7 @@ export class Loop {
         inFlight: this.#inFlight,
       });
     giveUp.abort();
-    await this.#saveAll(true);
-    await this.#parts.observer.close();
+    await this.#end();
   }
 
   /** Looks at what is due, or at every page when asked, and returns when all of it is kept. The loop need not run. */
@@ -291,6 +292,11 @@ export class Loop {
     }
     this.#stopping = true;
     await this.#drain();
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    this.#ended.abort('ended');
     await this.#saveAll(true);
     await this.#parts.observer.close();
   }
@@ -521,7 +527,7 @@ export class Loop {
   /** A page that may not be visited (robots.txt, its address) is not offered again before that may have changed. */
   async #putOff(id: string, look: Look, untilMs = look.endedAtMs + putOffMs): Promise<void> {
     const { clock, policy } = this.#parts;
-    await clock.sleep(untilMs - clock.nowMs());
+    await clock.sleep(untilMs - clock.nowMs(), this.#ended.signal);
     const entry = this.collection.byId(id);
     if (!entry || entry.page.paused || this.#stopping || this.#dead || this.#asked.has(entry.index)) return;
     policy.looked(entry.index, clock.nowMs() / 1000, { kind: 'failed' });

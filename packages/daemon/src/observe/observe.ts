@@ -112,6 +112,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
     standing: (site) => gates.standing(site),
     robotsOf: (origin) => ({ crawlDelayMs: memory.crawlDelayMsOf(origin), sitemaps: memory.sitemapsOf(origin) }),
     close: async () => {
+      gates.close();
       await dispatcher?.destroy();
     },
   };

@@ -94,7 +94,11 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
     };
     const promise = follow(ask)
       .then((answer) => {
-        const known = judge(answer, memory.get(origin), clock.nowMs(), options);
+        const old = memory.get(origin);
+        // The site's gate keeps it back, as it will keep back the page, each with a time of its own: nothing was learned.
+        if (answer.kind === 'refused')
+          return old?.rules ? old : { rules: undefined, trouble: answer, untilMs: 0, attempts: 0 };
+        const known = judge(answer, old, clock.nowMs(), options);
         memory.set(origin, known);
         return known;
       })
@@ -120,7 +124,12 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
   };
 }
 
-function judge(answer: Answer, old: Known | undefined, nowMs: number, options: RobotsOptions): Known {
+function judge(
+  answer: Exclude<Answer, { kind: 'refused' }>,
+  old: Known | undefined,
+  nowMs: number,
+  options: RobotsOptions,
+): Known {
   if (answer.kind === 'answered' && answer.status >= 200 && answer.status < 300) {
     const text = readable(answer.body, options.bytesMax);
     return { rules: parseRobots(text, options.productToken), untilMs: nowMs + lifetimeMs(answer.headers), attempts: 0 };
@@ -134,7 +143,7 @@ function judge(answer: Answer, old: Known | undefined, nowMs: number, options: R
   const attempts = (old?.attempts ?? 0) + 1;
   const unreachableSinceMs = old?.unreachableSinceMs ?? nowMs;
   const waitMs = Math.min(dayMs, retryMsMin * 2 ** Math.min(20, attempts - 1)) * (0.5 + options.random());
-  const untilMs = answer.kind === 'refused' ? Math.min(answer.untilMs ?? nowMs, nowMs + waitMs) : nowMs + waitMs;
+  const untilMs = nowMs + waitMs;
   const state = { untilMs, attempts, unreachableSinceMs };
   if (nowMs - unreachableSinceMs > unreachableMsMax) return { ...state, rules: everythingAllowed };
   if (old?.rules) return { ...state, rules: old.rules };

@@ -56,6 +56,7 @@ interface Turn {
 export class SiteGates {
   readonly #options: SiteGateOptions;
   readonly #lines = new Map<string, Line>();
+  readonly #closing = new AbortController();
   #sweepAt = gatesBeforeSweep;
 
   constructor(options: SiteGateOptions) {
@@ -75,6 +76,12 @@ export class SiteGates {
     if (!gate) return undefined;
     const { nextStartMs, closedUntilMs, failures } = gate;
     return { site, nextStartMs, closedUntilMs, failures };
+  }
+
+  /** Nobody waits any longer; whoever stands in line is refused. */
+  close(): void {
+    this.#closing.abort('closed');
+    for (const line of this.#lines.values()) this.pump(line);
   }
 
   get size(): number {
@@ -143,7 +150,7 @@ export class SiteGates {
       const nowMs = clock.nowMs();
       const turn = line.waiting[0]!;
       const atMs = line.gate.earliestMs(nowMs, line.rules);
-      if (turn.ask.signal?.aborted || atMs > turn.untilMs) {
+      if (this.#closing.signal.aborted || turn.ask.signal?.aborted || atMs > turn.untilMs) {
         line.waiting.shift();
         turn.go(false);
       } else if (atMs <= nowMs) {
@@ -152,7 +159,7 @@ export class SiteGates {
         turn.go(true);
       } else {
         line.pumping = true;
-        void clock.sleep(atMs - nowMs).then(() => {
+        void clock.sleep(atMs - nowMs, this.#closing.signal).then(() => {
           line.pumping = false;
           this.pump(line);
         });
@@ -189,7 +196,7 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     const answer = await inner(ask);
     const seenMs = answer.kind === 'answered' ? answer.answeredAtMs : clock.nowMs();
     own.gate.leave(seenMs, spacingMs);
-    const judged = judge(own.gate, answer, spacingMs, clock.nowMs(), options.random());
+    const judged = judge(own.gate, ask, answer, spacingMs, clock.nowMs(), options.random());
     if (shared) {
       shared.gate.leave(seenMs, shared.rules.spacingMs);
       gates.pump(shared);
@@ -210,7 +217,7 @@ const notTheSite = new Set([
   'proxy-failed',
 ]);
 
-function judge(gate: Gate, answer: Answer, spacingMs: number, nowMs: number, random: number): Answer {
+function judge(gate: Gate, ask: Ask, answer: Answer, spacingMs: number, nowMs: number, random: number): Answer {
   if (answer.kind === 'refused') return answer;
   if (answer.kind === 'failed') {
     if (!notTheSite.has(answer.fault.code)) gate.failed(nowMs, random);
@@ -226,7 +233,8 @@ function judge(gate: Gate, answer: Answer, spacingMs: number, nowMs: number, ran
       bytesReceived: answer.bytesReceived,
     };
   }
-  if (answer.status >= 500) gate.failed(nowMs, random);
-  else gate.succeeded();
+  // An error for robots.txt alone has a meaning of its own, which is no trouble of the site.
+  if (answer.status < 500) gate.succeeded();
+  else if (ask.purpose !== 'robots') gate.failed(nowMs, random);
   return answer;
 }
