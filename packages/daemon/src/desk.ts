@@ -22,9 +22,13 @@ export class Desk {
     this.loop = loop;
   }
 
-  async add(pages: readonly NewPageSettings[]): ReturnType<Store['addPages']> {
-    const addedAtMs = this.clock.nowMs();
-    const kept = await this.store.addPages(pages.map((page) => ({ ...page, addedAtMs })));
+  /** `addedAtMs`: since when each was watched elsewhere, for pages that move in. */
+  async add(
+    pages: readonly NewPageSettings[],
+    addedAtMs: readonly (number | undefined)[] = [],
+  ): ReturnType<Store['addPages']> {
+    const now = this.clock.nowMs();
+    const kept = await this.store.addPages(pages.map((page, i) => ({ ...page, addedAtMs: addedAtMs[i] ?? now })));
     if (kept.kind === 'kept') for (const { page, created } of kept.value) if (created) this.loop?.watch(page);
     return kept;
   }

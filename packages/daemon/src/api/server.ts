@@ -10,6 +10,7 @@ import { pageRoutes } from './pages.ts';
 import { planRoutes } from './plan.ts';
 import { problem } from './problem.ts';
 import { systemRoutes } from './system.ts';
+import { transferRoutes } from './transfer.ts';
 
 /** Bulk requests of tens of thousands of pages fit; a mistaken upload does not fill the memory. */
 const bodyBytesMax = 32 * 2 ** 20;
@@ -34,6 +35,7 @@ export function createApi(desk: Desk): FastifyInstance {
   changeRoutes(app, desk);
   planRoutes(app, desk);
   systemRoutes(app, desk);
+  transferRoutes(app, desk);
   dashboardRoutes(app);
   return app;
 }

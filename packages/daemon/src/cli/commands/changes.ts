@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { problemOutcome, withClient } from '../client.ts';
-import type { Runner } from '../main.ts';
+import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
 import { table } from '../table.ts';

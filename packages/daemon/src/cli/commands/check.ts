@@ -7,7 +7,7 @@ import { noFolder, problemOutcome, remote } from '../client.ts';
 import { createLog } from '../../log.ts';
 import { changeBody } from '../../api/bodies.ts';
 import { note, printJson, print, type CommandOutcome, done, failed, wrong } from '../outcome.ts';
-import type { Runner } from '../main.ts';
+import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
 import type { Change } from '../../values/change.ts';
 import { type ChangeBody, changeTable } from './changes.ts';

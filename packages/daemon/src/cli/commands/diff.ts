@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Block, Difference, WordRun } from '../../detect/difference.ts';
 import { problemOutcome, withClient } from '../client.ts';
-import type { Runner } from '../main.ts';
+import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
 import { harmless } from '../table.ts';

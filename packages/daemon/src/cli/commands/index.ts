@@ -1,4 +1,4 @@
-import type { Register } from '../main.ts';
+import type { Register } from '../program.ts';
 
 export interface CommandModule {
   readonly names: readonly string[];
@@ -16,4 +16,6 @@ export const commands: readonly CommandModule[] = [
   { names: ['diff'], load: async () => (await import('./diff.ts')).registerDiff },
   { names: ['plan'], load: async () => (await import('./plan.ts')).registerPlan },
   { names: ['solve'], load: async () => (await import('./solve.ts')).registerSolve },
+  { names: ['import'], load: async () => (await import('./import.ts')).registerImport },
+  { names: ['export'], load: async () => (await import('./export.ts')).registerExport },
 ];

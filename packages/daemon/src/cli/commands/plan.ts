@@ -7,7 +7,7 @@ import { createLog } from '../../log.ts';
 import { type BudgetPoint, type BudgetView, budgetView } from '../../standing-plan.ts';
 import { systemClock } from '../../values/clock.ts';
 import { noFolder, problemOutcome, remote } from '../client.ts';
-import type { Runner } from '../main.ts';
+import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, failed, print, printJson, wrong } from '../outcome.ts';
 import { plot } from '../plot.ts';

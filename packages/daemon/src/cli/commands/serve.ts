@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Config, type Flags, type Read, readConfigFile, settle } from '../../config/config.ts';
 import { startDaemon } from '../../daemon.ts';
-import type { Runner } from '../main.ts';
+import type { Runner } from '../program.ts';
 import { example } from '../options.ts';
 import { type CommandOutcome, done, note, wrong } from '../outcome.ts';
 

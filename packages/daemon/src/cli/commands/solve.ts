@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { solve } from '@revisit/core';
-import type { Runner } from '../main.ts';
+import type { Runner } from '../program.ts';
 import { example } from '../options.ts';
 import { type CommandOutcome, done, printJson, wrong } from '../outcome.ts';
 

@@ -1,0 +1,168 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import type { Command } from 'commander';
+import { exportForm } from '../../import/own.ts';
+import { version } from '../../version.ts';
+import { type Client, problemOutcome, withClient } from '../client.ts';
+import type { Runner } from '../program.ts';
+import { dataOption, example } from '../options.ts';
+import { type CommandOutcome, done, failed, note, wrong } from '../outcome.ts';
+
+const kinds = ['revisit', 'urls', 'opml'] as const;
+
+interface ExportOptions {
+  readonly data: string;
+  readonly out?: string;
+  readonly format: string;
+  readonly versions: boolean;
+  readonly secrets?: boolean;
+}
+
+interface ExportRecord {
+  readonly id: string;
+  readonly page: {
+    readonly url: string;
+    readonly title?: string;
+    readonly tags?: readonly string[];
+    readonly [name: string]: unknown;
+  };
+  readonly state?: { readonly version?: number };
+}
+
+type Write = (text: string) => Promise<void>;
+
+async function* records(client: Client, secrets: boolean): AsyncGenerator<ExportRecord, CommandOutcome | undefined> {
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const query = new URLSearchParams({ limit: '500', secrets: String(secrets), ...(cursor === '' ? {} : { cursor }) });
+    const answer = await client.ask('GET', `/api/export?${query.toString()}`);
+    if (answer.status >= 400) return problemOutcome(answer);
+    const body = answer.body as { records: ExportRecord[]; next: string | null };
+    yield* body.records;
+    cursor = body.next;
+  }
+  return undefined;
+}
+
+async function writeVersions(client: Client, id: string, write: Write): Promise<CommandOutcome | undefined> {
+  const listed = await client.ask('GET', `/api/pages/${id}/versions`);
+  if (listed.status >= 400) return problemOutcome(listed);
+  for (const { number, at, format } of (listed.body as { versions: { number: number; at: string; format: string }[] })
+    .versions) {
+    const text = await client.ask('GET', `/api/pages/${id}/versions/${number}`);
+    // Removed by retention since it was listed.
+    if (text.status === 404) continue;
+    if (text.status >= 400) return problemOutcome(text);
+    await write(`${JSON.stringify({ version: { number, at, format, text: text.text } })}\n`);
+  }
+  return undefined;
+}
+
+const xml = (text: string): string =>
+  text
+    // oxlint-disable-next-line no-control-regex
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '')
+    .replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+const forms: Record<
+  (typeof kinds)[number],
+  { head: (secrets: boolean) => string; page: (record: ExportRecord) => string; foot: (count: number) => string }
+> = {
+  revisit: {
+    head: (secrets) => `${JSON.stringify({ revisit: exportForm, version, secrets })}\n`,
+    page: ({ id: _id, ...record }) => `${JSON.stringify(record)}\n`,
+    foot: (count) => `${JSON.stringify({ end: count })}\n`,
+  },
+  urls: {
+    head: () => '',
+    page: ({ page }) => `${page.url}${page.title ? ` ${page.title.replace(/\s+/g, ' ')}` : ''}\n`,
+    foot: () => '',
+  },
+  opml: {
+    head: () =>
+      '<?xml version="1.0" encoding="UTF-8"?>\n<opml version="2.0"><head><title>Pages watched by Revisit</title></head><body>\n',
+    page: ({ page }) =>
+      `  <outline type="rss" text="${xml(page.title ?? page.url)}" xmlUrl="${xml(page.url)}"${page.tags?.length ? ` category="${xml(page.tags.join(','))}"` : ''}/>\n`,
+    foot: () => '</body></opml>\n',
+  },
+};
+
+async function exportAll(
+  client: Client,
+  options: ExportOptions,
+  kind: (typeof kinds)[number],
+  write: Write,
+): Promise<CommandOutcome | number> {
+  const form = forms[kind];
+  await write(form.head(options.secrets ?? false));
+  const all = records(client, options.secrets ?? false);
+  let count = 0;
+  for (;;) {
+    const next = await all.next();
+    if (next.done) {
+      if (next.value) return next.value;
+      break;
+    }
+    count++;
+    await write(form.page(next.value));
+    const trouble =
+      kind === 'revisit' && options.versions && (next.value.state?.version ?? 0) > 0
+        ? await writeVersions(client, next.value.id, write)
+        : undefined;
+    if (trouble) return trouble;
+  }
+  await write(form.foot(count));
+  return count;
+}
+
+const writer =
+  (stream: Writable): Write =>
+  async (text) => {
+    if (text !== '' && !stream.write(text)) await once(stream, 'drain');
+  };
+
+async function exportTo(options: ExportOptions): Promise<CommandOutcome> {
+  const kind = kinds.find((name) => name === options.format);
+  if (!kind) return wrong(`--format ${options.format}: one of ${kinds.join(', ')} is expected`);
+  return withClient({ data: options.data }, async (client) => {
+    if (options.out === undefined) {
+      const written = await exportAll(client, options, kind, writer(process.stdout));
+      return typeof written === 'number' ? done : written;
+    }
+    // The old file stays until the new one is whole.
+    const draft = `${options.out}.part`;
+    const stream = createWriteStream(draft, { mode: 0o600 });
+    try {
+      await once(stream, 'open');
+      const written = await exportAll(client, options, kind, writer(stream));
+      await new Promise<void>((resolve, reject) =>
+        stream.end((error?: Error | null) => (error ? reject(error) : resolve())),
+      );
+      if (typeof written !== 'number') {
+        await rm(draft, { force: true });
+        return written;
+      }
+      await rename(draft, options.out);
+      note(`${written} pages written to ${options.out}`);
+      return done;
+    } catch (error) {
+      await rm(draft, { force: true });
+      return failed(
+        `--out ${options.out}: cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
+      );
+    }
+  });
+}
+
+export function registerExport(program: Command, run: Runner): void {
+  const command = program
+    .command('export')
+    .description('everything out again: pages, settings, tags, versions and what was learned')
+    .option('--out <file>', 'where to write it (stdout unless said)')
+    .option('--format <name>', `${kinds.join(', ')}; only the first keeps everything`, 'revisit')
+    .option('--no-versions', 'leave past versions out')
+    .option('--secrets', 'with the values of request headers, which may be passwords');
+  example(dataOption(command), 'revisit export --out backup.ndjson');
+  command.action(run(exportTo));
+}

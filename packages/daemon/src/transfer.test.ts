@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test, vi } from 'vitest';
+import { main } from './cli/program.ts';
+import { createApi } from './api/server.ts';
+import { openFolder } from './folder.ts';
+import { Desk } from './desk.ts';
+import { takeOver } from './import/take-over.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'revisit-transfer-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The command in this process, with the folder as its own. */
+async function revisit(...words: string[]) {
+  let [stdout, stderr] = ['', ''];
+  const out = vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((stdout += String(text)), true));
+  const err = vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((stderr += String(text)), true));
+  const given = words.map((word, i) =>
+    words[i - 1] === '--data' || words[i - 1] === '--out' || words[i - 1] === 'import' ? join(folder, word) : word,
+  );
+  const status = await main(given);
+  out.mockRestore();
+  err.mockRestore();
+  return { status, stdout, stderr };
+}
+
+const pages = [
+  {
+    url: 'https://a.example/',
+    title: 'A',
+    tags: ['x', 'y'],
+    weight: 2.5,
+    select: 'css:#main',
+    spacing: '1h',
+    headers: { Authorization: 'hush-hush' },
+    urgency: { kind: 'decay', rate: 0.5 },
+    life: { kind: 'window', width: 3 },
+    loss: 'staleness',
+    importance: { breaks: [0, 302_400, 604_800], values: [1, 3], period: 604_800 },
+  },
+  {
+    url: 'https://b.example/feed',
+    paused: true,
+    options: { normalise: { dates: 'ignore' }, tell: { charactersMin: 5 } },
+  },
+  { url: 'https://b.example/feed', select: 'links', render: true },
+];
+const past = [
+  { atMs: 1_700_000_000_000, text: 'one', format: 'text' },
+  { atMs: 1_700_000_900_000, text: 'two "quoted"\nlines', format: 'text' },
+];
+
+test('an export read into an empty folder is the same collection, versions and state included', async () => {
+  const opened = openFolder(join(folder, 'first'));
+  if (opened.kind !== 'opened') throw new Error(opened.sentence);
+  const app = createApi(
+    new Desk(opened.store, { nowMs: () => 1_750_000_000_000, sleep: () => Promise.resolve() }, () => {}),
+  );
+  const added = await app.inject({
+    method: 'POST',
+    url: '/api/import',
+    payload: { records: [{ page: pages[0], versions: past }, ...pages.slice(1).map((page) => ({ page }))] },
+  });
+  expect(added.statusCode).toBe(200);
+  await app.close();
+  await opened.close();
+
+  expect((await revisit('export', '--secrets', '--data', 'first', '--out', 'all.ndjson')).status).toBe(0);
+  const imported = await revisit('import', 'all.ndjson', '--data', 'second', '--json');
+  expect(imported.stderr).toBe('');
+  expect(JSON.parse(imported.stdout)).toMatchObject({ format: 'revisit', pages: 3, added: 3, already: 0, versions: 2 });
+  const first = await revisit('export', '--secrets', '--data', 'first');
+  const second = await revisit('export', '--secrets', '--data', 'second');
+  expect(second.stdout).toBe(first.stdout);
+  expect(first.stdout).toContain('hush-hush');
+  expect((await revisit('export', '--data', 'second')).stdout).not.toContain('hush-hush');
+  const diff = await revisit('diff', 'https://a.example/', '--data', 'second');
+  expect(diff.stdout).toContain('version 1 → 2');
+
+  const again = await revisit('import', 'all.ndjson', '--data', 'second', '--json');
+  expect(JSON.parse(again.stdout)).toMatchObject({ added: 0, already: 3 });
+  expect((await revisit('export', '--secrets', '--data', 'second')).stdout).toBe(first.stdout);
+});
+
+test('what cannot be read leaves no trace and exits with 2', async () => {
+  writeFileSync(join(folder, 'bad.xml'), '<urlset><url><loc>https://a.example/</loc></url>');
+  const { status, stdout, stderr } = await revisit('import', 'bad.xml', '--data', 'third');
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toMatch(/bad.xml: it is not well-formed XML .* Nothing was taken over/);
+  expect((await revisit('pages', '--data', 'third')).status).toBe(2);
+});
+
+test('an import that fails half way is undone', async () => {
+  const spool = join(folder, 'spool');
+  writeFileSync(
+    spool,
+    Array.from({ length: 4_500 }, (_, i) => JSON.stringify({ page: { url: `https://a.example/${i}` } })).join('\n'),
+  );
+  const calls: string[] = [];
+  const there = new Set<string>();
+  const outcome = await takeOver(
+    spool,
+    (method, path, body) => {
+      calls.push(`${method} ${path}`);
+      if (method === 'DELETE') for (const id of (body as { ids: string[] }).ids) there.delete(id);
+      else if (calls.length > 2) return Promise.resolve({ status: 503, body: { detail: 'the disk is full' } });
+      const { records = [] } = body as { records?: { page: { url: string } }[] };
+      for (const { page } of records) there.add(page.url);
+      return Promise.resolve({
+        status: 200,
+        body: { pages: records.map(({ page }) => ({ id: page.url, created: true })) },
+      });
+    },
+    new AbortController().signal,
+    () => {},
+  );
+  expect(outcome).toEqual({ kind: 'undone', sentence: 'the disk is full', removed: 4_000 });
+  expect(there.size).toBe(0);
+});
