@@ -1,0 +1,11 @@
+/** Planners against the numbers in the design and against the papers' own algorithms, in one run. A file a planner. */
+import type { Bench } from '../house/bench.ts';
+import { polite } from './plan/polite.ts';
+
+const parts: readonly Bench[] = [polite];
+
+export const bench: Bench = async (say) => {
+  const rows = [];
+  for (const part of parts) rows.push(...(await part(say)));
+  return rows;
+};
