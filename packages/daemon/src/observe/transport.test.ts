@@ -1,0 +1,241 @@
+/** Connections as they are really made: HTTP/2, proxies, keep-alive, spacing as a real server sees it. */
+import { createServer as createHttpServer, request as httpRequest } from 'node:http';
+import { createSecureServer } from 'node:http2';
+import { connect, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import type { ObserverOptions, WebObserver } from './observe.ts';
+import * as certificates from './test/certificates.ts';
+import { observerOn, probeOf, serve } from './test/loopback.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const thing of open.splice(0)) await thing.close();
+});
+
+function observer(options: Partial<ObserverOptions>): WebObserver {
+  const made = observerOn(options);
+  open.push(made);
+  return made;
+}
+
+async function listen(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  });
+  open.unshift({
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const bodyOf = (seen: Awaited<ReturnType<WebObserver['observe']>>) =>
+  seen.outcome.kind === 'fetched' ? Buffer.from(seen.outcome.body).toString() : JSON.stringify(seen.outcome);
+
+test('HTTP/2 is spoken where it is offered, over one connection', async () => {
+  const versions: string[] = [];
+  let connections = 0;
+  const server = createSecureServer(
+    { cert: certificates.good, key: certificates.key, allowHTTP1: true },
+    (request, response) => {
+      versions.push(request.httpVersion);
+      response.writeHead(request.url === '/robots.txt' ? 404 : 200).end('over two');
+    },
+  );
+  server.on('secureConnection', () => connections++);
+  const port = await listen(server);
+  const using = observer({ authorities: [certificates.authority] });
+  for (let look = 0; look < 3; look++)
+    expect(bodyOf(await using.observe(probeOf(`https://127.0.0.1:${port}/`)))).toBe('over two');
+  expect(versions).toEqual(['2.0', '2.0', '2.0', '2.0']);
+  expect(connections).toBe(1);
+});
+
+test('a connection is kept for the next look', async () => {
+  const ports = new Set<number | undefined>();
+  const using = observer({});
+  const seen = await serve((request, response) => {
+    ports.add(request.socket.remotePort);
+    response.end('x');
+  });
+  open.push(seen);
+  for (let look = 0; look < 5; look++) await using.observe(probeOf(`${seen.origin}/${look}`));
+  expect(ports.size).toBe(1);
+});
+
+test('a real server sees the spacing, whatever is asked at once', async () => {
+  const server = await serve((request, response) => {
+    if (request.url === '/0') response.writeHead(302, { location: '/there' }).end();
+    else response.end('x');
+  });
+  open.push(server);
+  const using = observer({ spacingMs: 120 });
+  await Promise.all([0, 1, 2, 3, 4].map((look) => using.observe(probeOf(`${server.origin}/${look}`))));
+  expect(server.asked).toHaveLength(7);
+  for (let index = 1; index < server.asked.length; index++) {
+    expect(server.asked[index]!.atMs - server.asked[index - 1]!.atMs).toBeGreaterThanOrEqual(119);
+  }
+});
+
+test('names that share a private address share its spacing', async () => {
+  const server = await serve((_request, response) => response.end('x'));
+  open.push(server);
+  const using = observer({ spacingMs: 100, resolve: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]) });
+  await Promise.all(
+    ['a.test', 'b.test', 'c.test'].map((name) => using.observe(probeOf(`http://${name}:${server.port}/`))),
+  );
+  expect(server.asked).toHaveLength(6);
+  for (let index = 1; index < server.asked.length; index++) {
+    expect(server.asked[index]!.atMs - server.asked[index - 1]!.atMs).toBeGreaterThanOrEqual(99);
+  }
+});
+
+test('an HTTP proxy carries plain requests and tunnels secure ones, with its own credentials', async () => {
+  const seen: string[] = [];
+  const proxy = createHttpServer((request, response) => {
+    seen.push(`${request.method} ${request.url} ${request.headers['proxy-authorization']}`);
+    request.pipe(
+      httpRequest(request.url!, { headers: { host: request.headers.host } }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      }),
+    );
+  });
+  const target = await serve((_request, response) => response.end('plain'));
+  open.push(target);
+  const secure = createSecureServer(
+    { cert: certificates.good, key: certificates.key, allowHTTP1: true },
+    (_request, response) => response.writeHead(200).end('User-agent: x'),
+  );
+  const securePort = await listen(secure);
+  proxy.on('connect', (request, socket: Socket) => {
+    seen.push(`CONNECT ${request.url} ${request.headers['proxy-authorization']}`);
+    const there = connect(securePort, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      there.pipe(socket).pipe(there);
+    });
+    there.on('error', () => socket.destroy());
+    socket.on('error', () => there.destroy());
+  });
+  const port = await listen(proxy);
+  const using = observer({ proxy: `http://user:pass@127.0.0.1:${port}`, authorities: [certificates.authority] });
+  expect(bodyOf(await using.observe(probeOf(`${target.origin}/a`)))).toBe('plain');
+  const authorization = `Basic ${Buffer.from('user:pass').toString('base64')}`;
+  expect(seen).toEqual([`GET ${target.origin}/robots.txt ${authorization}`, `GET ${target.origin}/a ${authorization}`]);
+  expect(target.asked[1]!.headers['proxy-authorization']).toBeUndefined();
+  expect(bodyOf(await using.observe(probeOf(`https://127.0.0.1:${securePort}/b`)))).toBe('User-agent: x');
+  expect(seen[2]).toBe(`CONNECT 127.0.0.1:${securePort} ${authorization}`);
+  const inside = await using.observe(probeOf('http://10.0.0.1/'));
+  expect(inside.outcome).toMatchObject({ kind: 'refused', fault: { code: 'address-refused' } });
+});
+
+/** As much of RFC 1928 as a test needs; records what is asked. */
+function socksServer(seen: string[], password: string | undefined, reply = 0): Server {
+  return createTcpServer((socket) => {
+    let stage = 0;
+    socket.on('data', (data) => {
+      if (stage === 0) {
+        socket.write(Buffer.from([5, password === undefined ? 0 : 2]));
+        stage = password === undefined ? 2 : 1;
+      } else if (stage === 1) {
+        const user = data.subarray(2, 2 + data[1]!).toString();
+        const word = data.subarray(3 + data[1]!).toString();
+        socket.write(Buffer.from([1, word === password ? 0 : 1]));
+        seen.push(user);
+        stage = 2;
+      } else if (stage === 2) {
+        stage = 3;
+        const name = data[3] === 3;
+        const host = name ? data.subarray(5, 5 + data[4]!).toString() : data.subarray(4, 8).join('.');
+        const port = data.readUInt16BE(data.length - 2);
+        seen.push(`${host}:${port}`);
+        if (reply !== 0) {
+          socket.end(Buffer.from([5, reply, 0, 1, 0, 0, 0, 0, 0, 0]));
+          return;
+        }
+        const there = connect(port, '127.0.0.1', () => {
+          socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
+          socket.pipe(there).pipe(socket);
+        });
+        there.on('error', () => socket.destroy());
+      }
+    });
+  });
+}
+
+test('a SOCKS 5 proxy, with addresses looked up here or there', async () => {
+  const target = await serve((_request, response) => response.end('through'));
+  open.push(target);
+  const seen: string[] = [];
+  const port = await listen(socksServer(seen, 'secret'));
+  const resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 } as const]);
+  const here = observer({ proxy: `socks5://me:secret@127.0.0.1:${port}`, resolve });
+  expect(bodyOf(await here.observe(probeOf(`http://name.test:${target.port}/`)))).toBe('through');
+  expect(seen).toEqual(['me', `127.0.0.1:${target.port}`]);
+  seen.length = 0;
+  const there = observer({ proxy: `socks5h://me:secret@127.0.0.1:${port}`, resolve });
+  expect(bodyOf(await there.observe(probeOf(`http://name.test:${target.port}/`)))).toBe('through');
+  expect(seen).toEqual(['me', `name.test:${target.port}`]);
+  const wrong = observer({ proxy: `socks5://me:wrong@127.0.0.1:${port}`, resolve });
+  expect((await wrong.observe(probeOf(`http://name.test:${target.port}/`))).outcome).toMatchObject({
+    kind: 'failed',
+    fault: { code: 'proxy-failed', sentence: expect.stringContaining('user name and password') as string },
+  });
+});
+
+test('TLS through SOCKS, and a proxy that says no', async () => {
+  const secure = createSecureServer(
+    { cert: certificates.good, key: certificates.key, allowHTTP1: true },
+    (request, response) => response.writeHead(request.url === '/robots.txt' ? 404 : 200).end('safe'),
+  );
+  const securePort = await listen(secure);
+  const port = await listen(socksServer([], undefined));
+  const using = observer({ proxy: `socks5://127.0.0.1:${port}`, authorities: [certificates.authority] });
+  expect(bodyOf(await using.observe(probeOf(`https://127.0.0.1:${securePort}/`)))).toBe('safe');
+  const refusing = await listen(socksServer([], undefined, 2));
+  const refused = observer({ proxy: `socks5://127.0.0.1:${refusing}` });
+  expect((await refused.observe(probeOf('http://127.0.0.1:9/'))).outcome).toMatchObject({
+    fault: { code: 'proxy-failed', sentence: expect.stringContaining('its rules forbid it') as string },
+  });
+});
+
+test('packed in every way a server may, and unpacked', async () => {
+  const { gzipSync, deflateSync, deflateRawSync, brotliCompressSync, zstdCompressSync } = await import('node:zlib');
+  const text = 'the same text over and over, '.repeat(5000);
+  const ways: Record<string, [string, Buffer]> = {
+    '/gzip': ['gzip', gzipSync(text)],
+    '/x-gzip': ['x-gzip', gzipSync(text)],
+    '/deflate': ['deflate', deflateSync(text)],
+    '/raw': ['deflate', deflateRawSync(text)],
+    '/br': ['br', brotliCompressSync(text)],
+    '/zstd': ['zstd', zstdCompressSync(text)],
+    '/twice': ['gzip, br', brotliCompressSync(gzipSync(text))],
+    '/identity': ['identity', Buffer.from(text)],
+  };
+  const server = await serve((request, response) => {
+    const [encoding, body] = ways[request.url!]!;
+    response.writeHead(200, { 'content-encoding': encoding }).end(body);
+  });
+  open.push(server);
+  const using = observer({});
+  for (const path of Object.keys(ways))
+    expect(bodyOf(await using.observe(probeOf(`${server.origin}${path}`)))).toBe(text);
+  expect(server.asked[1]!.headers['accept-encoding']).toBe('gzip, deflate, br, zstd');
+});
+
+test('closing ends what is under way and what waits', async () => {
+  const server = await serve(() => {});
+  open.push(server);
+  const using = observerOn({ spacingMs: 60_000, limits: { firstByteMs: 60_000 }, patienceMs: 600_000 });
+  const looks = [0, 1, 2].map((look) => using.observe(probeOf(`${server.origin}/${look}`)));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await using.close();
+  for (const { outcome } of await Promise.all(looks)) expect(['failed', 'refused']).toContain(outcome.kind);
+});
