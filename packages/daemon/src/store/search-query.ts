@@ -12,7 +12,15 @@ export function searchable(text: string): string {
   return text.replace(spaceless, ' $& ');
 }
 
+export interface Term {
+  readonly text: string;
+  readonly prefix: boolean;
+}
+
 export interface SearchWords {
+  /** One term of each group must be there, and none of `without`. */
+  readonly groups: readonly (readonly Term[])[];
+  readonly without: readonly Term[];
   /** For FTS5; undefined when nothing in it can be searched for. */
   readonly match: string | undefined;
   /** To mark in what was found, in lower case. */
@@ -23,32 +31,39 @@ const part = /(-?)"([^"]*)"?|(-?)([^\s"]+)/gu;
 const wordsMax = 32;
 
 export function readQuery(typed: string): SearchWords {
-  const wanted: string[] = [];
-  const unwanted: string[] = [];
+  const groups: Term[][] = [];
+  const without: Term[] = [];
   const marks: { text: string; prefix: boolean }[] = [];
   let either = false;
   for (const found of [...typed.matchAll(part)].slice(0, wordsMax)) {
-    const without = (found[1] ?? found[3]) === '-';
+    const excluded = (found[1] ?? found[3]) === '-';
     const phrase = found[2];
     if (phrase === undefined && found[4] === 'OR') {
-      either = wanted.length > 0;
+      either = groups.length > 0;
       continue;
     }
     const raw = phrase ?? found[4];
     const prefix = phrase === undefined && raw.endsWith('*');
     const text = (prefix ? raw.slice(0, -1) : raw).trim();
     if (!/[\p{L}\p{N}]/u.test(text)) continue;
-    const quoted = `"${searchable(text).replace(/\s+/g, ' ').trim()}"${prefix ? '*' : ''}`;
-    if (without) unwanted.push(quoted);
+    const term = { text: searchable(text).replace(/\s+/g, ' ').trim(), prefix };
+    if (excluded) without.push(term);
     else {
-      wanted.push(either ? `${wanted.pop()!} OR ${quoted}` : quoted);
+      if (either) groups.at(-1)!.push(term);
+      else groups.push([term]);
       marks.push({ text: text.toLowerCase(), prefix });
     }
     either = false;
   }
-  if (wanted.length === 0) return { match: undefined, marks };
-  const all = wanted.map((group) => `(${group})`).join(' AND ');
-  return { match: unwanted.length === 0 ? all : `(${all}) NOT (${unwanted.join(' OR ')})`, marks };
+  return { groups, without, match: fts5(groups, without), marks };
+}
+
+function fts5(groups: readonly (readonly Term[])[], without: readonly Term[]): string | undefined {
+  if (groups.length === 0) return undefined;
+  const either = (terms: readonly Term[]): string =>
+    terms.map(({ text, prefix }) => `"${text}"${prefix ? '*' : ''}`).join(' OR ');
+  const all = groups.map((group) => `(${either(group)})`).join(' AND ');
+  return without.length === 0 ? all : `(${all}) NOT (${either(without)})`;
 }
 
 export interface SnippetPart {

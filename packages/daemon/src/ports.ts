@@ -1,0 +1,16 @@
+/** What another way of keeping, asking or running needs of the daemon: its ports, the values that pass through them, and the parts of its store that know nothing of SQLite. */
+export type { Counts, Kept, LookEntry, NewPage, PageQuery, Store, Version } from './store/port.ts';
+export type { PageRow, StateRow } from './store/rows.ts';
+export { freshState, pageOf, selectionText, settingsText, stateValues, watchedOf } from './store/rows.ts';
+export type { SearchHit, SearchQuery } from './store/search.ts';
+export { readQuery, searchable, snippet, type SearchWords, type Term } from './store/search-query.ts';
+export { baseNumber, keepContent, readContent, type Content, type Contents } from './store/versions.ts';
+export type { Change, Detection, Projection } from './values/change.ts';
+export { type Clock, systemClock } from './values/clock.ts';
+export type { Fault } from './values/fault.ts';
+export { lookKinds, type Look, type LookKind, type PageState, type WatchedPage } from './values/look.ts';
+export type { Observation, Observer, Outcome } from './values/observation.ts';
+export type { Attempt, Delivery, DeliveryStatus, Outbox, PlannedDelivery } from './values/outbox.ts';
+export type { NewPageSettings, Page, PageSettings } from './values/page.ts';
+export type { Probe, Validators } from './values/probe.ts';
+export type { Subscription, SubscriptionSettings } from './values/subscription.ts';

@@ -1,0 +1,154 @@
+/** One contract for every store. Each implementation gives a way to open an empty one. */
+import { describe, expect, test } from 'vitest';
+import type { Look } from '../values/look.ts';
+import type { NewPage, Store } from './port.ts';
+import { freshState } from './rows.ts';
+
+const page = (url: string, more: Partial<NewPage> = {}): NewPage => ({
+  url,
+  site: new URL(url).hostname,
+  select: { kind: 'text' },
+  tags: [],
+  weight: 1,
+  paused: false,
+  options: {},
+  addedAtMs: 1000,
+  ...more,
+});
+
+async function added(store: Store, url: string, more: Partial<NewPage> = {}) {
+  const kept = await store.addPages([page(url, more)]);
+  if (kept.kind === 'failed') throw new Error(kept.fault.sentence);
+  return kept.value[0]!;
+}
+
+function look(pageId: string, version: number, text: string, atMs: number): Look {
+  return {
+    pageId,
+    probeId: `probe-${atMs}`,
+    atMs,
+    endedAtMs: atMs + 20,
+    kind: version === 1 ? 'first' : 'changed',
+    bytesReceived: 100,
+    state: {
+      ...freshState,
+      status: 'present',
+      version,
+      hash: `h${version}`,
+      lastLookMs: atMs,
+      looks: version,
+      validators: { etag: '"x"' },
+      model: new Uint8Array([1, 2, version]),
+    },
+    projection: { text, format: 'text' },
+    ...(version > 1
+      ? {
+          change: {
+            pageId,
+            url: 'https://a.example/',
+            site: 'a.example',
+            tags: [],
+            kind: 'changed' as const,
+            atMs,
+            count: 1,
+            summary: 's',
+            fromVersion: version - 1,
+            toVersion: version,
+          },
+        }
+      : {}),
+  };
+}
+
+export function storeContract(name: string, open: () => Promise<Store>): void {
+  describe(`store on ${name}`, () => {
+    test('a page added twice is one page; another selection of the same URL is another', async () => {
+      const store = await open();
+      const first = await added(store, 'https://a.example/');
+      const again = await added(store, 'https://a.example/');
+      const other = await added(store, 'https://a.example/', { select: { kind: 'css', expression: 'h1' } });
+      expect(first.created).toBe(true);
+      expect(again).toEqual({ page: first.page, created: false });
+      expect(other.page.page.id).not.toBe(first.page.page.id);
+      expect(await store.counts()).toMatchObject({ pages: 2 });
+      await store.close();
+    });
+
+    test('what a look says is kept whole and reads back', async () => {
+      const store = await open();
+      const { id } = (await added(store, 'https://a.example/')).page.page;
+      await store.dispatched([
+        { id: 'probe-5000', url: 'https://a.example/', site: 'a.example', pageIds: [id], atMs: 5000, validators: {} },
+      ]);
+      expect((await store.unfinished()).map((probe) => probe.id)).toEqual(['probe-5000']);
+      expect(await store.commit([look(id, 1, 'old', 5000)])).toEqual({ kind: 'kept', value: [] });
+      expect(await store.unfinished()).toEqual([]);
+      const kept = await store.commit([look(id, 2, 'new', 6000)]);
+      expect(kept.kind === 'kept' && kept.value.map((change) => [change.sequence, change.kind])).toEqual([
+        [1, 'changed'],
+      ]);
+      expect(await store.versionText(id, 1)).toBe('old');
+      expect(await store.versionText(id, 2)).toBe('new');
+      expect((await store.versions(id)).map((version) => version.number)).toEqual([1, 2]);
+      expect((await store.looks(id, 10)).map((entry) => [entry.atMs, entry.kind, entry.durationMs])).toEqual([
+        [6000, 'changed', 20],
+        [5000, 'first', 20],
+      ]);
+      const watched = await store.page(id);
+      expect(watched?.state).toMatchObject({ version: 2, validators: { etag: '"x"' } });
+      expect([...watched!.state.model!]).toEqual([1, 2, 2]);
+      await store.close();
+    });
+
+    test('the log of changes is in order, without holes, and resumes at any cursor', async () => {
+      const store = await open();
+      const { id } = (await added(store, 'https://a.example/')).page.page;
+      for (let version = 1; version <= 6; version++)
+        await store.commit([look(id, version, `text ${version}`, version * 1000)]);
+      const all = await store.changes({ after: 0, limit: 100 });
+      expect(all.map((change) => change.sequence)).toEqual([1, 2, 3, 4, 5]);
+      expect(new Set(all.map((change) => change.id)).size).toBe(5);
+      expect(await store.changes({ after: 2, limit: 2 })).toEqual(all.slice(2, 4));
+      expect((await store.latestChanges({ limit: 2 })).map((change) => change.sequence)).toEqual([5, 4]);
+      expect((await store.latestChanges({ before: 4, limit: 2, pageId: id })).map((change) => change.sequence)).toEqual(
+        [3, 2],
+      );
+      expect(await store.changes({ after: 0, limit: 10, pageId: 'other' })).toEqual([]);
+      await store.close();
+    });
+
+    test('settings change, pages go, and a look at a page that went is dropped', async () => {
+      const store = await open();
+      const { id } = (await added(store, 'https://a.example/x', { tags: ['one'] })).page.page;
+      await added(store, 'https://b.example/y', { tags: ['two'] });
+      const kept = await store.updatePages([{ id, settings: { weight: 3, paused: true } }]);
+      expect(kept.kind === 'kept' && kept.value[0]!.page).toMatchObject({ weight: 3, paused: true, tags: ['one'] });
+      expect((await store.pages({ limit: 10, tag: 'two' })).map((entry) => entry.page.url)).toEqual([
+        'https://b.example/y',
+      ]);
+      expect((await store.pages({ limit: 10, site: 'a.example' })).length).toBe(1);
+      expect((await store.pages({ limit: 10, text: 'EXAMPLE/Y' })).length).toBe(1);
+      expect((await store.pages({ limit: 10, after: id })).map((entry) => entry.page.url)).toEqual([
+        'https://b.example/y',
+      ]);
+      expect(await store.removePages([id, 'never'])).toEqual({ kind: 'kept', value: [id] });
+      expect(await store.page(id)).toBeUndefined();
+      expect(await store.commit([look(id, 2, 'late', 9000)])).toEqual({ kind: 'kept', value: [] });
+      expect(await store.versions(id)).toEqual([]);
+      await store.close();
+    });
+
+    test('every page is visited once, and small things are remembered', async () => {
+      const store = await open();
+      await store.addPages(Array.from({ length: 7 }, (_, i) => page(`https://a.example/${i}`)));
+      const seen: string[] = [];
+      for await (const batch of store.everyPage()) seen.push(...batch.map((entry) => entry.page.url));
+      expect(seen).toEqual(Array.from({ length: 7 }, (_, i) => `https://a.example/${i}`));
+      await store.remember('budget', new Uint8Array([7]));
+      await store.remember('budget', new Uint8Array([8]));
+      expect([...(await store.recall('budget'))!]).toEqual([8]);
+      expect(await store.recall('nothing')).toBeUndefined();
+      await store.close();
+    });
+  });
+}
