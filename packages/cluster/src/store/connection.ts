@@ -1,0 +1,121 @@
+/**
+ * Connections to PostgreSQL: a pool, transactions that are whole or nothing, and the server's troubles as faults. Nothing
+ * here outlives a transaction on the server (no session settings, no named statements), so a pooler may stand in between.
+ */
+import pg from 'pg';
+import type { Fault, Kept } from 'revisit/ports';
+import { migrations } from './migrations.ts';
+
+// Times in milliseconds and counts stay far below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+export type Sql = Pick<pg.ClientBase, 'query'>;
+
+/** Two transactions wanted the same row in opposite order; one of them is asked to come again. */
+const comeAgain = new Set(['40001', '40P01']);
+const triesMax = 5;
+
+export type Connected =
+  | { readonly kind: 'connected'; readonly connection: Connection }
+  | { readonly kind: 'failed'; readonly sentence: string };
+
+export function faultOf(error: unknown): Fault {
+  const code = (error as { code?: unknown }).code;
+  const message = error instanceof Error ? error.message : String(error);
+  if (code === '53100')
+    return { code: 'disk-full', sentence: "The database server's disk is full; nothing was changed." };
+  if (code === '25006')
+    return { code: 'disk-read-only', sentence: 'The database server takes no changes (read-only).' };
+  if (code === 'lease-lost') return { code: 'lease-lost', sentence: message };
+  // Classes 08, 53, 57 and the socket's own errors: the server is away, full or shutting down.
+  const away = typeof code === 'string' && /^(08|53|57)|^E[A-Z]+$/.test(code);
+  if (away || /terminat|timeout|connect/i.test(message))
+    return { code: 'store-away', sentence: `The database server does not answer (${message}); nothing was changed.` };
+  throw error;
+}
+
+export class Connection {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+    // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
+    pool.on('error', () => {});
+  }
+
+  query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    return this.#pool.query<Row>(text, [...values]).then((answer) => answer.rows);
+  }
+
+  /** All of the work or none of it. The work may run more than once. */
+  async write<Value>(work: (sql: Sql) => Promise<Value>): Promise<Kept<Value>> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return { kind: 'kept', value: await this.#transaction(work) };
+      } catch (error) {
+        if (comeAgain.has(String((error as { code?: unknown }).code)) && tries < triesMax) continue;
+        return { kind: 'failed', fault: faultOf(error) };
+      }
+    }
+  }
+
+  async #transaction<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
+    const client = await this.#pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query('BEGIN');
+      const value = await work(client);
+      await client.query('COMMIT');
+      return value;
+    } catch (error) {
+      broken = error as Error;
+      await client.query('ROLLBACK').then(
+        () => (broken = undefined),
+        () => {},
+      );
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+}
+
+/** Connects and takes the steps of the schema that are missing, one process at a time. */
+export async function connect(url: string, connectionsMax = 8): Promise<Connected> {
+  const connection = new Connection(
+    new pg.Pool({
+      connectionString: url,
+      max: connectionsMax,
+      connectionTimeoutMillis: 5_000,
+      statement_timeout: 60_000,
+    }),
+  );
+  try {
+    const outcome = await connection.write(migrate);
+    if (outcome.kind === 'kept' && outcome.value === undefined) return { kind: 'connected', connection };
+    await connection.close();
+    return { kind: 'failed', sentence: outcome.kind === 'kept' ? outcome.value! : outcome.fault.sentence };
+  } catch (error) {
+    await connection.close();
+    return { kind: 'failed', sentence: `The database cannot be used: ${(error as Error).message}.` };
+  }
+}
+
+/** Says what is wrong, or nothing. */
+async function migrate(sql: Sql): Promise<string | undefined> {
+  // Held until this transaction ends: two coordinators that start together migrate one after the other.
+  await sql.query(`SELECT pg_advisory_xact_lock(hashtext('revisit schema'))`);
+  await sql.query('CREATE TABLE IF NOT EXISTS schema_steps (taken integer NOT NULL)');
+  const { rows } = await sql.query<{ taken: number }>('SELECT taken FROM schema_steps');
+  const taken = rows[0]?.taken ?? 0;
+  if (taken > migrations.length)
+    return `The database was written by a newer version of revisit (schema ${taken}, this one knows ${migrations.length}).`;
+  for (let step = taken; step < migrations.length; step++) await sql.query(migrations[step]!);
+  if (rows.length === 0) await sql.query('INSERT INTO schema_steps VALUES ($1)', [migrations.length]);
+  else await sql.query('UPDATE schema_steps SET taken = $1', [migrations.length]);
+  return undefined;
+}

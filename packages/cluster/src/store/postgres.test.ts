@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { storeContract } from '../../../daemon/src/store/contract.oracle.ts';
+import { type PostgresServer, startPostgres } from '../trial/postgres-server.ts';
+import { connect } from './connection.ts';
+import { PostgresStore } from './postgres.ts';
+
+let server: PostgresServer;
+let databases = 0;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.end());
+
+async function open(url?: string): Promise<PostgresStore> {
+  const connected = await connect(url ?? (await server.database(`d${databases++}`)));
+  if (connected.kind === 'failed') throw new Error(connected.sentence);
+  return new PostgresStore(connected.connection);
+}
+
+storeContract('PostgreSQL', open);
+
+test('two stores append to one log at once: no holes, no order that readers could miss', async () => {
+  const url = await server.database('two');
+  const stores = [await open(url), await open(url)];
+  const page = (i: number) => ({
+    url: `https://a.example/${i}`,
+    site: 'a.example',
+    select: { kind: 'text' } as const,
+    tags: [],
+    weight: 1,
+    paused: false,
+    options: {},
+    addedAtMs: 1,
+  });
+  const kept = await stores[0]!.addPages(Array.from({ length: 20 }, (_, i) => page(i)));
+  if (kept.kind === 'failed') throw new Error(kept.fault.sentence);
+  const ids = kept.value.map(({ page: watched }) => watched.page.id);
+  const commitOne = (store: PostgresStore, id: string, version: number) =>
+    store.commit([
+      {
+        pageId: id,
+        probeId: `${id}-${version}`,
+        atMs: version * 1000,
+        endedAtMs: version * 1000 + 1,
+        kind: 'changed',
+        bytesReceived: 1,
+        state: {
+          status: 'present',
+          version,
+          toldVersion: version,
+          validators: {},
+          failures: 0,
+          looks: version,
+          changes: version,
+        },
+        projection: { text: `text ${version} of ${id}`, format: 'text' },
+        change: {
+          pageId: id,
+          url: '',
+          site: 'a.example',
+          tags: [],
+          kind: 'changed',
+          atMs: version * 1000,
+          count: 1,
+          summary: '',
+        },
+      },
+    ]);
+  const work = Promise.all(
+    ids.map(async (id, i) => {
+      for (let version = 1; version <= 5; version++) await commitOne(stores[i % 2]!, id, version);
+    }),
+  );
+  // A reader that follows with a cursor must see every sequence exactly once, in order.
+  const seen: number[] = [];
+  let done = false;
+  void work.then(() => (done = true));
+  while (!done || seen.length < 100) {
+    const more = await stores[0]!.changes({ after: seen.at(-1) ?? 0, limit: 7 });
+    seen.push(...more.map((change) => change.sequence));
+  }
+  expect(seen).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+  // A look that comes a second time changes nothing.
+  expect(await commitOne(stores[1]!, ids[0]!, 5)).toEqual({ kind: 'kept', value: [] });
+  expect((await stores[0]!.counts()).changes).toBe(100);
+  for (const store of stores) await store.close();
+});
+
+test('a server that went away is a fault, not an exception, and the store works again when it is back', async () => {
+  const store = await open();
+  await server.stop();
+  expect(await store.remember('k', new Uint8Array([1]))).toMatchObject({
+    kind: 'failed',
+    fault: { code: 'store-away' },
+  });
+  await server.start();
+  expect(await store.remember('k', new Uint8Array([2]))).toEqual({ kind: 'kept', value: undefined });
+  expect([...(await store.recall('k'))!]).toEqual([2]);
+  await store.close();
+});
+
+test('a wrong address is said in a sentence', async () => {
+  expect(await connect('postgres://nobody:x@127.0.0.1:1/none')).toMatchObject({ kind: 'failed' });
+});

@@ -1,0 +1,378 @@
+/**
+ * The daemon's store on PostgreSQL, for several coordinators at once.
+ *
+ * What makes it right with many writers: the end of the log is one row that whoever appends locks until it commits, so
+ * sequences have no holes and become visible in order; a look is kept only while its probe is still open, so a probe that
+ * was carried out twice changes nothing the second time; and a store opened for some shards refuses to commit once another
+ * holds their leases.
+ */
+import { createHash } from 'node:crypto';
+import {
+  type Change,
+  type Counts,
+  type Kept,
+  type Look,
+  type LookEntry,
+  type NewPage,
+  type NewPageSettings,
+  type PageQuery,
+  type PageRow,
+  type PageState,
+  type Probe,
+  type SearchHit,
+  type SearchQuery,
+  type StateRow,
+  type Store,
+  type Version,
+  type WatchedPage,
+  freshState,
+  lookKinds,
+  pageOf,
+  selectionText,
+  settingsText,
+  stateValues,
+  watchedOf,
+} from 'revisit/ports';
+import { keepVersion, readVersion } from './archive.ts';
+import type { Connection, Sql } from './connection.ts';
+import { PostgresOutbox, planDeliveries } from './outbox.ts';
+import { search } from './search.ts';
+
+type FullRow = PageRow & StateRow & Record<string, unknown>;
+
+const pageBatch = 5_000;
+
+/** Which sites this store loads and keeps looks of; all of them unless a coordinator holds only some. */
+export interface Mandate {
+  readonly holds: (site: string) => boolean;
+  /** Throws with code `lease-lost` inside the transaction when the mandate is no longer ours. */
+  readonly assert: (sql: Sql) => Promise<void>;
+}
+
+const everything: Mandate = { holds: () => true, assert: () => Promise.resolve() };
+
+export class PostgresStore implements Store {
+  readonly #connection: Connection;
+  readonly #mandate: Mandate;
+  readonly outbox: PostgresOutbox;
+
+  constructor(connection: Connection, mandate: Mandate = everything) {
+    this.#connection = connection;
+    this.#mandate = mandate;
+    this.outbox = new PostgresOutbox(connection);
+  }
+
+  addPages(pages: readonly NewPage[]): ReturnType<Store['addPages']> {
+    return this.#connection.write(async (sql) => {
+      const outcomes: { page: WatchedPage; created: boolean }[] = [];
+      for (const page of pages) outcomes.push(await this.#addPage(sql, page));
+      return outcomes;
+    });
+  }
+
+  async #addPage(sql: Sql, page: NewPage): Promise<{ page: WatchedPage; created: boolean }> {
+    const { site, addedAtMs, ...settings } = page;
+    const selection = selectionText(settings.select);
+    const find = async (): Promise<string | undefined> =>
+      (
+        await sql.query<{ id: string }>(
+          `SELECT id FROM pages WHERE md5(url || E'\\n' || selection) = md5($1 || E'\\n' || $2) AND url = $1 AND selection = $2`,
+          [page.url, selection],
+        )
+      ).rows[0]?.id;
+    const known = await find();
+    if (known !== undefined) return { page: (await this.#page(sql, known))!, created: false };
+    for (let salt = 0; ; salt++) {
+      const id = createHash('sha256')
+        .update(`${page.url}\n${selection}\n${salt || ''}`)
+        .digest('hex')
+        .slice(0, 16);
+      const { rows } = await sql.query<{ pk: number }>(
+        `INSERT INTO pages (id, url, selection, site, settings, added_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING pk`,
+        [id, page.url, selection, site, settingsText(settings), addedAtMs],
+      );
+      if (rows[0]) {
+        await this.#putState(sql, rows[0].pk, freshState);
+        return { page: (await this.#page(sql, id))!, created: true };
+      }
+      // Somebody else added the same page meanwhile, or the id belongs to a page whose selection was edited later.
+      const other = await find();
+      if (other !== undefined) return { page: (await this.#page(sql, other))!, created: false };
+    }
+  }
+
+  async #putState(sql: Sql, pk: number, state: PageState): Promise<void> {
+    await sql.query(
+      `INSERT INTO states VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19)
+       ON CONFLICT (pk) DO UPDATE SET (status, version, told_version, hash, etag, last_modified, last_look, last_seen,
+         last_change, fault_code, fault_sentence, failures, looks, changes, moved_to, seen_title, model, detect_state) =
+         ($2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19)`,
+      [pk, ...stateValues(state)].map((value) => (typeof value === 'string' ? value.replaceAll('\0', '') : value)),
+    );
+  }
+
+  updatePages(
+    changes: readonly { readonly id: string; readonly settings: Partial<NewPageSettings> }[],
+  ): Promise<Kept<readonly WatchedPage[]>> {
+    return this.#connection.write(async (sql) => {
+      const updated: WatchedPage[] = [];
+      for (const { id, settings } of changes) {
+        const { rows } = await sql.query<PageRow & Record<string, unknown>>(
+          'SELECT * FROM pages WHERE id = $1 FOR UPDATE',
+          [id],
+        );
+        if (!rows[0]) continue;
+        const { id: _id, addedAtMs: _added, ...old } = pageOf(rows[0]);
+        const { site, ...next } = { ...old, ...settings };
+        await sql.query('UPDATE pages SET url = $1, selection = $2, site = $3, settings = $4 WHERE pk = $5', [
+          next.url,
+          selectionText(next.select),
+          site,
+          settingsText(next),
+          rows[0].pk,
+        ]);
+        updated.push((await this.#page(sql, id))!);
+      }
+      return updated;
+    });
+  }
+
+  removePages(ids: readonly string[]): Promise<Kept<readonly string[]>> {
+    return this.#connection.write(async (sql) => {
+      const { rows } = await sql.query<{ id: string; pk: number }>(
+        'DELETE FROM pages WHERE id = ANY ($1) RETURNING id, pk',
+        [ids],
+      );
+      await sql.query('DELETE FROM looks WHERE pk = ANY ($1)', [rows.map((row) => row.pk)]);
+      const there = new Set(rows.map((row) => row.id));
+      return ids.filter((id) => there.has(id));
+    });
+  }
+
+  async #page(sql: Sql, id: string): Promise<WatchedPage | undefined> {
+    const { rows } = await sql.query<FullRow>('SELECT * FROM pages JOIN states USING (pk) WHERE id = $1', [id]);
+    return rows[0] && watchedOf(rows[0]);
+  }
+
+  async page(id: string): Promise<WatchedPage | undefined> {
+    const rows = await this.#connection.query<FullRow>('SELECT * FROM pages JOIN states USING (pk) WHERE id = $1', [
+      id,
+    ]);
+    return rows[0] && watchedOf(rows[0]);
+  }
+
+  async pages(query: PageQuery): Promise<readonly WatchedPage[]> {
+    const values: unknown[] = [query.after ?? ''];
+    const conditions = ['pk > coalesce((SELECT pk FROM pages WHERE id = $1), 0)'];
+    if (query.site !== undefined) conditions.push(`site = $${values.push(query.site)}`);
+    if (query.tag !== undefined) conditions.push(`(settings::jsonb -> 'tags') ? $${values.push(query.tag)}`);
+    if (query.text !== undefined && query.text !== '') {
+      const place = `$${values.push(query.text)}`;
+      conditions.push(
+        `(strpos(lower(url), lower(${place})) > 0 OR strpos(lower(coalesce(seen_title, '')), lower(${place})) > 0)`,
+      );
+    }
+    const rows = await this.#connection.query<FullRow>(
+      `SELECT * FROM pages JOIN states USING (pk) WHERE ${conditions.join(' AND ')} ORDER BY pk LIMIT $${values.push(query.limit)}`,
+      values,
+    );
+    return rows.map(watchedOf);
+  }
+
+  async *everyPage(): AsyncIterable<readonly WatchedPage[]> {
+    for (let after = 0; ;) {
+      const rows = await this.#connection.query<FullRow>(
+        'SELECT * FROM pages JOIN states USING (pk) WHERE pk > $1 ORDER BY pk LIMIT $2',
+        [after, pageBatch],
+      );
+      if (rows.length === 0) return;
+      after = rows.at(-1)!.pk;
+      const own = rows.filter((row) => this.#mandate.holds(row.site));
+      if (own.length > 0) yield own.map(watchedOf);
+    }
+  }
+
+  dispatched(probes: readonly Probe[]): Promise<Kept<undefined>> {
+    return this.#connection.write(async (sql) => {
+      await this.#mandate.assert(sql);
+      await sql.query(
+        `INSERT INTO in_flight (id, site, at, probe) SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[])
+         ON CONFLICT (id) DO NOTHING`,
+        [
+          probes.map((probe) => probe.id),
+          probes.map((probe) => probe.site),
+          probes.map((probe) => probe.atMs),
+          probes.map((probe) => JSON.stringify(probe)),
+        ],
+      );
+      return undefined;
+    });
+  }
+
+  async unfinished(): Promise<readonly Probe[]> {
+    const rows = await this.#connection.query<{ site: string; probe: string }>(
+      'SELECT site, probe FROM in_flight ORDER BY at, id',
+    );
+    return rows.filter((row) => this.#mandate.holds(row.site)).map((row) => JSON.parse(row.probe) as Probe);
+  }
+
+  finished(probeIds: readonly string[]): Promise<Kept<undefined>> {
+    return this.#connection.write(async (sql) => {
+      await sql.query('DELETE FROM in_flight WHERE id = ANY ($1)', [probeIds]);
+      return undefined;
+    });
+  }
+
+  commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
+    return this.#connection.write(async (sql) => {
+      await this.#mandate.assert(sql);
+      const told: Look[] = [];
+      for (const look of looks) if (await this.#keepLook(sql, look)) told.push(look);
+      return this.#log(sql, told);
+    });
+  }
+
+  /** Whether the look has something for the log. */
+  async #keepLook(sql: Sql, look: Look): Promise<boolean> {
+    await sql.query('DELETE FROM in_flight WHERE id = $1', [look.probeId]);
+    const { rows } = await sql.query<{ pk: number; version: number; looks: number }>(
+      'SELECT pk, version, looks FROM pages JOIN states USING (pk) WHERE id = $1 FOR UPDATE OF states',
+      [look.pageId],
+    );
+    // The page was removed while we looked, or this look has been kept before.
+    if (!rows[0] || (look.projection && rows[0].version >= look.state.version)) return false;
+    await this.#putState(sql, rows[0].pk, look.state);
+    await sql.query(
+      `INSERT INTO looks VALUES ($1, $2, $3, $4, $5) ON CONFLICT (pk, at) DO UPDATE SET kind = excluded.kind`,
+      [rows[0].pk, look.atMs, lookKinds.indexOf(look.kind), look.endedAtMs - look.atMs, look.bytesReceived],
+    );
+    if (look.projection) await keepVersion(sql, rows[0].pk, look);
+    return look.change !== undefined;
+  }
+
+  /** The last thing a transaction does: from here to its end, whoever else appends waits. */
+  async #log(sql: Sql, looks: readonly Look[]): Promise<readonly Change[]> {
+    if (looks.length === 0) return [];
+    const { rows } = await sql.query<{ sequence: number }>(
+      'UPDATE log_end SET sequence = sequence + $1 RETURNING sequence',
+      [looks.length],
+    );
+    let sequence = rows[0]!.sequence - looks.length;
+    const changes: Change[] = [];
+    for (const look of looks) {
+      const entry = look.change!;
+      const id = createHash('sha256')
+        .update(`${look.probeId}\n${entry.pageId}\n${entry.kind}`)
+        .digest('hex')
+        .slice(0, 24);
+      const change: Change = { sequence: ++sequence, id, ...entry };
+      await sql.query('INSERT INTO changes VALUES ($1, $2, $3, $4, $5)', [
+        sequence,
+        id,
+        entry.pageId,
+        entry.atMs,
+        JSON.stringify(change),
+      ]);
+      await planDeliveries(sql, change, look.deliveries ?? [], look.endedAtMs);
+      changes.push(change);
+    }
+    return changes;
+  }
+
+  async changes(query: {
+    readonly after: number;
+    readonly limit: number;
+    readonly pageId?: string;
+  }): Promise<readonly Change[]> {
+    const rows = await this.#connection.query<{ entry: string }>(
+      `SELECT entry FROM changes WHERE sequence > $1 ${query.pageId === undefined ? '' : 'AND page_id = $3'} ORDER BY sequence LIMIT $2`,
+      [query.after, query.limit, ...(query.pageId === undefined ? [] : [query.pageId])],
+    );
+    return rows.map((row) => JSON.parse(row.entry) as Change);
+  }
+
+  async latestChanges(query: {
+    readonly before?: number;
+    readonly limit: number;
+    readonly pageId?: string;
+  }): Promise<readonly Change[]> {
+    const rows = await this.#connection.query<{ entry: string }>(
+      `SELECT entry FROM changes WHERE sequence < $1 ${query.pageId === undefined ? '' : 'AND page_id = $3'} ORDER BY sequence DESC LIMIT $2`,
+      [query.before ?? Number.MAX_SAFE_INTEGER, query.limit, ...(query.pageId === undefined ? [] : [query.pageId])],
+    );
+    return rows.map((row) => JSON.parse(row.entry) as Change);
+  }
+
+  async versions(pageId: string): Promise<readonly Version[]> {
+    const rows = await this.#connection.query<{
+      number: number;
+      atMs: number;
+      hash: string;
+      format: string;
+      bytes: number;
+      raw: boolean;
+    }>(
+      `SELECT number, versions.at AS "atMs", left(encode(content, 'hex'), 32) AS hash, format, bytes, raw IS NOT NULL AS raw
+       FROM versions JOIN pages USING (pk) WHERE pages.id = $1 ORDER BY number`,
+      [pageId],
+    );
+    return rows;
+  }
+
+  versionText(pageId: string, number: number): Promise<string | undefined> {
+    return this.#reading((sql) => readVersion(sql, pageId, number, 'content'));
+  }
+
+  versionRaw(pageId: string, number: number): Promise<string | undefined> {
+    return this.#reading((sql) => readVersion(sql, pageId, number, 'raw'));
+  }
+
+  search(query: SearchQuery): Promise<readonly SearchHit[]> {
+    return this.#reading((sql) => search(sql, query));
+  }
+
+  async #reading<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
+    const kept = await this.#connection.write(work);
+    if (kept.kind === 'failed') throw new Error(kept.fault.sentence);
+    return kept.value;
+  }
+
+  async looks(pageId: string, limit: number): Promise<readonly LookEntry[]> {
+    const rows = await this.#connection.query<{ atMs: number; kind: number; duration: number; bytes: number }>(
+      `SELECT looks.at AS "atMs", kind, duration, looks.bytes AS bytes FROM looks JOIN pages USING (pk) WHERE pages.id = $1 ORDER BY looks.at DESC LIMIT $2`,
+      [pageId, limit],
+    );
+    return rows.map((row) => ({
+      atMs: row.atMs,
+      kind: lookKinds[row.kind]!,
+      durationMs: row.duration,
+      bytesReceived: row.bytes,
+    }));
+  }
+
+  async counts(): Promise<Counts> {
+    const rows = await this.#connection.query<{ pages: number; changes: number; looks: number }>(
+      'SELECT (SELECT count(*) FROM pages) AS pages, (SELECT sequence FROM log_end) AS changes, (SELECT coalesce(sum(looks), 0)::bigint FROM states) AS looks',
+    );
+    return rows[0]!;
+  }
+
+  remember(key: string, value: Uint8Array): Promise<Kept<undefined>> {
+    return this.#connection.write(async (sql) => {
+      await sql.query('INSERT INTO memory VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value', [
+        key,
+        value,
+      ]);
+      return undefined;
+    });
+  }
+
+  async recall(key: string): Promise<Uint8Array | undefined> {
+    const rows = await this.#connection.query<{ value: Buffer }>('SELECT value FROM memory WHERE key = $1', [key]);
+    return rows[0]?.value;
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}
