@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { createApi } from './api/server.ts';
 import type { Config } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
+import { siteSettings } from './config/site-rules.ts';
 import { detect } from './detect/detect.ts';
 import { Desk } from './desk.ts';
 import { openFolder } from './folder.ts';
@@ -33,16 +34,19 @@ export function createLoop(config: Config, store: Store, log: LoopParts['log'], 
   const policy = createPolicy(config.policy)!;
   // The one place where the daemon takes its randomness from outside.
   const luck = random(Math.floor(Math.random() * 2 ** 52));
+  const siteRules = siteSettings(config.sites);
   const observer = createObserver({
     clock,
     random: luck,
     userAgent: userAgentOf(config.contact),
     allowNetworks: config.allowNetwork,
     spacingMs: config.spacingMs,
+    siteRules,
+    ...(config.proxy === undefined ? {} : { proxy: config.proxy }),
   });
   const { looksPerSecond, spacingMs, robots, queueMax } = config;
   return new Loop(
-    { clock, random: luck, store, observer, policy, detect: detector(store), log },
+    { clock, random: luck, store, observer, policy, detect: detector(store), log, siteRules },
     { looksPerSecond, spacingMs, robots, queueMax },
   );
 }

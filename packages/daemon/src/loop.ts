@@ -51,6 +51,8 @@ export interface LoopParts {
     /** `second`: this look was asked for by the last one. */
     at: { readonly url: string; readonly ms: number; readonly second: boolean },
   ) => Promise<Detected>;
+  /** What the operator set for single sites. */
+  readonly siteRules?: (site: string) => { readonly spacingMs?: number; readonly connections?: number } | undefined;
   readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void;
 }
 
@@ -162,13 +164,20 @@ export class Loop {
     const unfinished = await store.unfinished();
     for (const probe of unfinished) {
       const site = this.collection.sites.index(probe.site);
-      this.#gates.setSpacing(site, this.#settings.spacingMs);
+      this.#space(probe.site);
       // When exactly its last request went out nobody knows: robots.txt and redirects may have come before the page.
       this.#gates.recall(site, clock.nowMs());
       for (const id of probe.pageIds) this.#resume(id, probe.atMs);
     }
     await store.finished(unfinished.map((probe) => probe.id));
     this.#restoreHolds(await store.recall('site-holds'));
+  }
+
+  /** The site's gate as the operator, or the site itself, wants it. */
+  #space(site: string, crawlDelayMs = 0): void {
+    const rules = this.#parts.siteRules?.(site);
+    const spacingMs = Math.max(rules?.spacingMs ?? this.#settings.spacingMs, crawlDelayMs);
+    this.#gates.setSpacing(this.collection.sites.index(site), spacingMs, rules?.connections);
   }
 
   /** Sites that asked to be left alone, for as long as they asked, whatever happened to the process since. */
@@ -206,7 +215,7 @@ export class Loop {
       this.unwatch(known.page.id);
     }
     const entry = this.collection.add(watched);
-    this.#gates.setSpacing(entry.site, this.#settings.spacingMs);
+    this.#space(watched.page.site);
     const { lastLookMs, model } = watched.state;
     if (lastLookMs !== undefined) this.#gates.recall(entry.site, lastLookMs);
     if (watched.page.paused) return;
@@ -450,7 +459,7 @@ export class Loop {
     this.#gates.done(site);
     const { outcome, requests, crawlDelayMs } = observation;
     this.#budget.settle(requests - 1, this.#parts.clock.nowMs());
-    if (crawlDelayMs !== undefined) this.#gates.setSpacing(site, Math.max(this.#settings.spacingMs, crawlDelayMs));
+    if (crawlDelayMs !== undefined) this.#space(probe.site, crawlDelayMs);
     if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
       this.#hold(probe.site, outcome.siteUntilMs);
       if (requests === 0) return this.#handBack(probe);

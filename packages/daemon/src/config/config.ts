@@ -5,6 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { LineCounter, type Document, isNode, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { hoursForm, parseHours } from '../values/hours.ts';
+import { parseNetwork } from '../values/network.ts';
 import { durationForm, durationMs, rateForm, ratePerSecond } from './units.ts';
 
 const duration = z.string().refine((text) => durationMs(text) !== undefined, { error: durationForm });
@@ -40,6 +42,29 @@ const pageSchema = z.strictObject({
   options: z.record(z.string(), z.unknown()).optional(),
 });
 
+const hours = z.string().refine((text) => parseHours(text) !== undefined, { error: hoursForm });
+const network = z.string().refine((text) => parseNetwork(text).kind === 'network', {
+  error: 'an address range such as 10.0.0.0/8 or ::1/128 is expected',
+});
+const proxy = z.string().refine((text) => /^(https?|socks5h?):$/.test(URL.parse(text)?.protocol ?? ''), {
+  error: 'an address such as http://proxy:3128 or socks5://user:password@proxy:1080 is expected',
+});
+
+const siteSchema = z.strictObject({
+  spacing: duration.optional().describe('The least time between two requests to this site'),
+  connections: z
+    .number()
+    .int()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('How many requests may be under way at this site at once; more than one only if its owner agrees'),
+  atMost: rate.optional().describe('The most requests to this site, such as 100/day'),
+  hours: z.array(hours).optional().describe('Visited only then, such as "mon-fri 08:00-18:00 Europe/Berlin"'),
+  quiet: z.array(hours).optional().describe('Never visited then, such as "22:00-06:00"'),
+  headers: z.record(z.string(), z.string()).optional().describe('Sent with every request to pages of this site'),
+});
+
 export const fileSchema = z.strictObject({
   data: z.string().optional().describe('The folder that holds all state'),
   host: z.string().optional().describe('The address to listen on; beyond loopback a token is required'),
@@ -49,13 +74,20 @@ export const fileSchema = z.strictObject({
   robots: z.number().int().min(1).max(10_000).optional().describe('How many requests may be under way at once'),
   queue: z.number().int().min(2).max(1_000_000).optional().describe('How many answers may wait for detection'),
   policy: z.string().optional(),
-  allowNetwork: z.array(z.string()).optional().describe('Private networks that may be visited, as CIDR'),
+  allowNetwork: z.array(network).optional().describe('Private networks that may be visited, as CIDR'),
   contact: z.string().optional().describe('How site owners reach you; part of the user agent'),
+  proxy: proxy.optional().describe('Requests go through this: http, https, socks5 or socks5h (names looked up there)'),
+  chromium: z.string().optional().describe('The browser for pages that need one, if it is not found by itself'),
+  sites: z
+    .record(z.string(), siteSchema)
+    .optional()
+    .describe('Rules for single sites, by registrable domain such as example.org, or by host where there is none'),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional(),
   pages: z.array(pageSchema).optional(),
 });
 
 export type ConfigFile = z.infer<typeof fileSchema>;
+export type ConfigSite = z.infer<typeof siteSchema>;
 export type ConfigPage = z.infer<typeof pageSchema>;
 
 export interface Config {
@@ -69,6 +101,9 @@ export interface Config {
   readonly policy: string;
   readonly allowNetwork: readonly string[];
   readonly contact: string | undefined;
+  readonly proxy: string | undefined;
+  readonly chromium: string | undefined;
+  readonly sites: Readonly<Record<string, ConfigSite>>;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly pages: readonly ConfigPage[];
 }
@@ -157,6 +192,9 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     policy: all.policy ?? 'uniform',
     allowNetwork: all.allowNetwork ?? [],
     contact: all.contact,
+    proxy: all.proxy,
+    chromium: all.chromium,
+    sites: all.sites ?? {},
     logLevel: all.logLevel ?? 'info',
     pages: all.pages ?? [],
   };

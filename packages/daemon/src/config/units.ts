@@ -26,10 +26,14 @@ export function durationMs(text: string): number | undefined {
 
 /** Per second, or undefined when the text is no rate. */
 export function ratePerSecond(text: string): number | undefined {
+  const rate = rateParts(text);
+  return rate && (rate.count * 1_000) / rate.periodMs;
+}
+
+/** So many in such a period, or undefined when the text is no rate. */
+export function rateParts(text: string): { readonly count: number; readonly periodMs: number } | undefined {
   const match = /^\s*(\d+(?:\.\d+)?)\s*\/\s*(second|minute|hour|day|week|s|m|h|d|w)\s*$/.exec(text);
-  if (!match) return undefined;
-  const period = perMs[match[2]!] ?? unitMs[match[2]!]!;
-  return (Number(match[1]) * 1_000) / period;
+  return match ? { count: Number(match[1]), periodMs: perMs[match[2]!] ?? unitMs[match[2]!]! } : undefined;
 }
 
 export const durationForm = 'a duration such as 90s, 5m, 2h or 1d is expected';

