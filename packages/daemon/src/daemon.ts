@@ -10,7 +10,7 @@ import { Desk } from './desk.ts';
 import { openFolder } from './folder.ts';
 import { createLog } from './log.ts';
 import { Loop, type LoopParts } from './loop.ts';
-import { createObserver } from './observe/observe.ts';
+import { type ObserverOptions, createObserver } from './observe/observe.ts';
 import type { Store } from './store/port.ts';
 import { type Clock, systemClock } from './values/clock.ts';
 import type { NewPageSettings } from './values/page.ts';
@@ -29,8 +29,17 @@ export function userAgentOf(contact: string | undefined): string {
   return `revisit/${version} (page change monitor; ${contact ?? 'operator did not leave a contact'})`;
 }
 
+/** What a daemon lives in where that is not this machine's time and the internet. */
+export interface World {
+  readonly clock?: Clock;
+  readonly observer?: Partial<ObserverOptions>;
+  /** Routes beside the API's own. */
+  readonly routes?: (app: FastifyInstance, desk: Desk) => void;
+}
+
 /** The loop over a store, looking at the real web. */
-export function createLoop(config: Config, store: Store, log: LoopParts['log'], clock: Clock = systemClock): Loop {
+export function createLoop(config: Config, store: Store, log: LoopParts['log'], world: World = {}): Loop {
+  const clock = world.clock ?? systemClock;
   const policy = createPolicy(config.policy)!;
   // The one place where the daemon takes its randomness from outside.
   const luck = random(Math.floor(Math.random() * 2 ** 52));
@@ -43,6 +52,7 @@ export function createLoop(config: Config, store: Store, log: LoopParts['log'], 
     spacingMs: config.spacingMs,
     siteRules,
     ...(config.proxy === undefined ? {} : { proxy: config.proxy }),
+    ...world.observer,
   });
   const { looksPerSecond, spacingMs, robots, queueMax } = config;
   return new Loop(
@@ -88,7 +98,7 @@ export type Started =
   | { readonly kind: 'started'; readonly daemon: Daemon }
   | { readonly kind: 'wrong'; readonly sentence: string };
 
-export async function startDaemon(config: Config, signal: AbortSignal): Promise<Started> {
+export async function startDaemon(config: Config, signal: AbortSignal, world: World = {}): Promise<Started> {
   const pages: NewPageSettings[] = [];
   for (const [i, input] of config.pages.entries()) {
     const page = readPage(input);
@@ -101,9 +111,10 @@ export async function startDaemon(config: Config, signal: AbortSignal): Promise<
   const folder = openFolder(config.data);
   if (folder.kind !== 'opened') return { kind: 'wrong', sentence: folder.sentence };
   const log = createLog(config.logLevel);
-  const loop = createLoop(config, folder.store, log);
-  const desk = new Desk(folder.store, systemClock, log, loop);
+  const loop = createLoop(config, folder.store, log, world);
+  const desk = new Desk(folder.store, world.clock ?? systemClock, log, loop);
   const app = createApi(desk);
+  world.routes?.(app, desk);
   try {
     await loop.load();
     await desk.add(pages);

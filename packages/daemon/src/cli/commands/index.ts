@@ -18,4 +18,5 @@ export const commands: readonly CommandModule[] = [
   { names: ['solve'], load: async () => (await import('./solve.ts')).registerSolve },
   { names: ['import'], load: async () => (await import('./import.ts')).registerImport },
   { names: ['export'], load: async () => (await import('./export.ts')).registerExport },
+  { names: ['demo'], load: async () => (await import('./demo.ts')).registerDemo },
 ];

@@ -1,0 +1,111 @@
+import type { Command } from 'commander';
+import { settle } from '../../config/config.ts';
+import { type Demo, startDemo } from '../../demo/demo.ts';
+import type { DemoReport } from '../../demo/report.ts';
+import type { Runner } from '../program.ts';
+import { example, jsonOption } from '../options.ts';
+import { type CommandOutcome, done, note, print, printJson, wrong } from '../outcome.ts';
+
+interface DemoOptions {
+  readonly port: string;
+  readonly speed: string;
+  readonly budget: string;
+  readonly policy?: string;
+  readonly seed: string;
+  readonly seconds?: string;
+  readonly json?: boolean;
+}
+
+const hours = (value: number | null): string => (value === null ? '–' : `${value.toFixed(2)} h`);
+
+function line(report: DemoReport): string {
+  const { lastDay } = report.delayHours;
+  const factor = report.medianFactor === null ? '–' : `×${report.medianFactor.toFixed(2)}`;
+  return `day ${report.virtualDays.toFixed(1)}  ${report.looks} looks  ${report.changes.happened} changes, ${report.changes.unseen} unseen  delay: ours ${hours(lastDay.ours)}, uniform ${hours(lastDay.uniform)}, bound ${hours(lastDay.bound)}  rates within ${factor}`;
+}
+
+/** q, Esc or Ctrl-C; on a pipe only the signals. */
+function listenForEnd(stop: AbortController): () => void {
+  const end = (): void => stop.abort();
+  process.once('SIGINT', end).once('SIGTERM', end);
+  const { stdin } = process;
+  if (!stdin.isTTY) return () => {};
+  const key = (bytes: Buffer): void => {
+    if (['q', 'Q', '\u0003', '\u001b'].includes(bytes.toString())) end();
+  };
+  stdin.setRawMode(true);
+  stdin.on('data', key).resume();
+  return () => {
+    stdin.off('data', key).pause();
+    stdin.setRawMode(false);
+  };
+}
+
+async function show(demo: Demo, signal: AbortSignal, seconds: number): Promise<void> {
+  const beginMs = performance.now();
+  const terminal = process.stderr.isTTY;
+  while (!signal.aborted && performance.now() - beginMs < seconds * 1000) {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.min(1000, seconds * 1000));
+      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+    });
+    if (!terminal || signal.aborted) continue;
+    process.stderr.write(`\r\u001b[2K${line(await demo.report()).slice(0, (process.stderr.columns ?? 160) - 1)}`);
+  }
+  if (terminal) process.stderr.write('\n');
+}
+
+async function demonstrate(options: DemoOptions): Promise<CommandOutcome> {
+  const numbers = {
+    speed: Number(options.speed),
+    seed: Number(options.seed),
+    budget: Number(options.budget),
+    seconds: options.seconds === undefined ? Infinity : Number(options.seconds),
+  };
+  if (!(numbers.speed >= 1 && numbers.speed <= 36_000))
+    return wrong(`--speed ${options.speed}: a number from 1 to 36000 is expected`);
+  if (!(numbers.budget > 0)) return wrong(`--budget ${options.budget}: looks an hour, a number above 0, are expected`);
+  if (!Number.isSafeInteger(numbers.seed)) return wrong(`--seed ${options.seed}: a whole number is expected`);
+  if (!(numbers.seconds > 0)) return wrong(`--seconds ${options.seconds}: a number above 0 is expected`);
+  const config = settle(
+    {},
+    { port: options.port, logLevel: 'error', ...(options.policy === undefined ? {} : { policy: options.policy }) },
+  );
+  if (config.kind === 'wrong') return wrong(config.sentence);
+  const stop = new AbortController();
+  const release = listenForEnd(stop);
+  try {
+    const demo = await startDemo(
+      { speed: numbers.speed, looksPerHour: numbers.budget, seed: numbers.seed, config: config.value },
+      stop.signal,
+    );
+    if ('kind' in demo) return wrong(demo.sentence);
+    note(
+      `A living web of ${demo.pages} pages on ${demo.sites} sites, and a daemon that watches it; a second is ${(numbers.speed / 60).toFixed(0)} minutes.`,
+    );
+    note(`Dashboard: ${demo.url}  (${process.stdin.isTTY ? 'q ends it' : 'Ctrl-C ends it'})`);
+    await show(demo, stop.signal, numbers.seconds);
+    const report = await demo.report();
+    stop.abort();
+    await demo.ended;
+    if (options.json) printJson(report);
+    else print(line(report));
+    return done;
+  } finally {
+    release();
+  }
+}
+
+export function registerDemo(program: Command, run: Runner): void {
+  const command = program
+    .command('demo')
+    .description('a living web on loopback whose laws of change are known, and a daemon that watches it in fast time')
+    .option('--port <number>', 'where the dashboard listens', '7373')
+    .option('--speed <factor>', 'how many times faster than the clock on the wall', '1800')
+    .option('--budget <looks>', 'looks an hour of fast time', '150')
+    .option('--policy <name>', 'how looks are planned')
+    .option('--seed <number>', 'another world', '1')
+    .option('--seconds <number>', 'end by itself after so many seconds');
+  example(jsonOption(command), 'revisit demo');
+  command.action(run(demonstrate));
+}

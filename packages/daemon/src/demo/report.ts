@@ -1,0 +1,127 @@
+/** What the demonstration knows that nobody else can: the truth, beside what was learned. */
+import type { Desk } from '../desk.ts';
+import type { Clock } from '../values/clock.ts';
+import type { Kind, LivingWeb } from './living-web.ts';
+import type { Scoreboard } from './scoreboard.ts';
+
+const dayMs = 86_400_000;
+/** Points of the series: as many as a screen shows. */
+const pointsMax = 240;
+
+export interface DemoRate {
+  readonly id: string;
+  readonly url: string;
+  readonly kind: Kind;
+  readonly trueRatePerDay: number;
+  readonly learnedRatePerDay: number | null;
+  readonly learnedInterval: readonly (number | null)[] | null;
+}
+
+export interface DemoReport {
+  readonly now: string;
+  readonly virtualDays: number;
+  readonly speed: number;
+  readonly sites: number;
+  readonly pages: number;
+  readonly budgetPerHour: number;
+  readonly policy: string;
+  readonly looks: number;
+  readonly changes: { readonly happened: number; readonly unseen: number };
+  /** Mean hours from a change to its being seen, over the last virtual day and from the beginning. */
+  readonly delayHours: { readonly lastDay: DelayRow; readonly all: DelayRow };
+  readonly series: readonly ({ readonly at: string } & DelayRow)[];
+  /** Half of the pages have a learned rate within this factor of the true one. */
+  readonly medianFactor: number | null;
+  readonly rates: readonly DemoRate[];
+}
+
+export interface DelayRow {
+  readonly changes: number;
+  readonly ours: number | null;
+  readonly uniform: number | null;
+  readonly bound: number;
+}
+
+export interface ReportParts {
+  readonly desk: Desk;
+  readonly web: LivingWeb;
+  readonly board: Scoreboard;
+  readonly bound: number;
+  readonly clock: Clock;
+  readonly startMs: number;
+  readonly speed: number;
+  readonly looksPerHour: number;
+}
+
+export async function reportOf(parts: ReportParts): Promise<DemoReport> {
+  const { desk, web, board, bound, clock, startMs, speed, looksPerHour } = parts;
+  const nowMs = clock.nowMs();
+  const row = (fromMs: number, toMs: number): DelayRow => {
+    const { changes, oursHours, uniformHours } = board.delays(fromMs, toMs);
+    return { changes, ours: oursHours, uniform: uniformHours, bound };
+  };
+  const rates = await ratesOf(desk, web);
+  return {
+    now: new Date(nowMs).toISOString(),
+    virtualDays: (nowMs - startMs) / dayMs,
+    speed,
+    sites: web.sites.size,
+    pages: web.pages.length,
+    budgetPerHour: looksPerHour,
+    policy: desk.loop?.policy.name ?? '',
+    looks: board.looks,
+    changes: { happened: board.happened, unseen: board.unseen() },
+    delayHours: { lastDay: row(nowMs - dayMs, nowMs), all: row(startMs, nowMs) },
+    series: seriesOf(startMs, nowMs, row),
+    medianFactor: medianFactor(rates),
+    rates,
+  };
+}
+
+function seriesOf(
+  startMs: number,
+  nowMs: number,
+  row: (fromMs: number, toMs: number) => DelayRow,
+): DemoReport['series'] {
+  const hours = Math.max(1, Math.ceil((nowMs - startMs) / 3_600_000 / pointsMax / 6) * 6);
+  const stepMs = hours * 3_600_000;
+  const points = Math.floor((nowMs - startMs) / stepMs);
+  return Array.from({ length: points }, (_, i) => {
+    const toMs = startMs + (i + 1) * stepMs;
+    // A day's window smooths the office hours away.
+    return { at: new Date(toMs).toISOString(), ...row(Math.max(startMs, toMs - dayMs), toMs - 1) };
+  });
+}
+
+async function ratesOf(desk: Desk, web: LivingWeb): Promise<readonly DemoRate[]> {
+  const rates: DemoRate[] = [];
+  for await (const batch of desk.store.everyPage()) {
+    for (const { page } of batch) {
+      const url = new URL(page.url);
+      const living = web.find(url.hostname, url.pathname);
+      if (!living) continue;
+      const belief = desk.outlook(page.id)?.belief;
+      const interval = belief?.rateInterval.map((bound) => (Number.isFinite(bound) ? bound : null)) ?? null;
+      rates.push({
+        id: page.id,
+        url: page.url,
+        kind: living.site.kind,
+        trueRatePerDay: living.ratePerDay,
+        learnedRatePerDay: belief?.ratePerDay ?? null,
+        learnedInterval: interval,
+      });
+    }
+  }
+  return rates;
+}
+
+function medianFactor(rates: readonly DemoRate[]): number | null {
+  const logs = rates
+    .flatMap(({ trueRatePerDay, learnedRatePerDay }) =>
+      learnedRatePerDay !== null && learnedRatePerDay > 0
+        ? [Math.abs(Math.log(learnedRatePerDay / trueRatePerDay))]
+        : [],
+    )
+    .sort((a, b) => a - b);
+  return logs.length === 0 ? null : Math.exp(logs[Math.floor(logs.length / 2)]!);
+}
