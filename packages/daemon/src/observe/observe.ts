@@ -5,13 +5,14 @@
  * round it all, so that every hop is asked for, waited for and judged like a first request.
  */
 import { isIP } from 'node:net';
-import { Agent, ProxyAgent } from 'undici';
+import { Agent, Client, Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../values/clock.ts';
 import type { Observation, Observer, Outcome } from '../values/observation.ts';
 import type { Probe } from '../values/probe.ts';
 import type { Network } from '../values/network.ts';
 import { judgeAddress, parseNetwork } from '../values/network.ts';
+import { siteOf } from '../values/url.ts';
 import type { Answer, Visit } from './ask.ts';
 import { withConditional } from './conditional.ts';
 import { guardedConnector, withAddressGuard } from './connect.ts';
@@ -160,8 +161,6 @@ function createDispatcher(
   const proxy = options.proxy === undefined ? undefined : new URL(options.proxy);
   const common = {
     allowH2: true,
-    // The site's gate lets in as many as its rules allow; this is only where nobody may go beyond.
-    connections: 256,
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
@@ -184,7 +183,17 @@ function createDispatcher(
     authorities: options.authorities,
     socks: proxy && socksOf(proxy),
   });
-  return new Agent({ ...common, connect });
+  const connectionsOf = ({ hostname }: URL) => rulesOf(options, siteOf(hostname)).connections;
+  const factory = (origin: string | URL, given: object): Dispatcher => {
+    const connections = connectionsOf(new URL(origin));
+    return connections === 1 ? new Client(origin, given) : new Pool(origin, { ...given, connections });
+  };
+  return new Agent({ ...common, connect, factory });
+}
+
+function rulesOf(options: ObserverOptions, site: string): SiteRules {
+  const { spacingMs, connectionsPerSite: connections = 1 } = options;
+  return { spacingMs, connections, ...options.siteRules?.(site) };
 }
 
 function socksOf(proxy: URL): SocksProxy {
@@ -198,14 +207,9 @@ function socksOf(proxy: URL): SocksProxy {
 }
 
 function siteGateOptions(options: ObserverOptions, resolve: Resolve): SiteGateOptions {
-  const { spacingMs, connectionsPerSite = 1 } = options;
-  const usual: SiteRules = { spacingMs, connections: connectionsPerSite };
+  const { spacingMs } = options;
   // Many sites of a content network share one public address: four requests a second to it all are unnoticeable.
   const publicAddress: SiteRules = { spacingMs: options.addressSpacingMs ?? Math.min(spacingMs, 250), connections: 8 };
-  const rulesOf = (site: string): SiteRules => {
-    const own = options.siteRules?.(site);
-    return own ? { ...usual, ...own } : usual;
-  };
   const addressOf = async (hostname: string) => {
     // A simulated web has no addresses, a proxy connects for us, and a literal address is its own site.
     if (options.fetchPage || options.proxy !== undefined || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0)
@@ -213,12 +217,12 @@ function siteGateOptions(options: ObserverOptions, resolve: Resolve): SiteGateOp
     const first = (await resolve(hostname).catch(() => []))[0];
     if (!first) return undefined;
     const isPublic = judgeAddress(first.address, []).kind === 'allowed';
-    return { address: first.address, rules: isPublic ? publicAddress : rulesOf(first.address) };
+    return { address: first.address, rules: isPublic ? publicAddress : rulesOf(options, first.address) };
   };
   return {
     clock: options.clock,
     random: options.random,
-    rulesOf,
+    rulesOf: (site) => rulesOf(options, site),
     addressOf,
     patienceMs: options.patienceMs ?? Math.max(30_000, 2 * spacingMs),
   };

@@ -65,7 +65,7 @@ export class SiteGates {
 
   /** What was known before a restart. */
   restore(standing: SiteStanding): void {
-    const { gate } = this.line(standing.site, this.#options.rulesOf(standing.site));
+    const { gate } = this.line(standing.site);
     gate.nextStartMs = standing.nextStartMs;
     gate.closedUntilMs = standing.closedUntilMs;
     gate.failures = standing.failures;
@@ -88,11 +88,11 @@ export class SiteGates {
     return this.#lines.size;
   }
 
-  line(key: string, rules: SiteRules): Line {
+  line(key: string, rules?: SiteRules): Line {
     const known = this.#lines.get(key);
     if (known) return known;
     if (this.#lines.size >= this.#sweepAt) this.#sweep();
-    const line: Line = { gate: new Gate(), rules, waiting: [], pumping: false };
+    const line: Line = { gate: new Gate(), rules: rules ?? this.#options.rulesOf(key), waiting: [], pumping: false };
     this.#lines.set(key, line);
     return line;
   }
@@ -174,7 +174,7 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
   return async (ask) => {
     const host = ask.url.hostname;
     const site = siteOf(host);
-    const own = gates.line(site, options.rulesOf(site));
+    const own = gates.line(site);
     const spacingMs = Math.max(own.rules.spacingMs, ask.crawlDelayMs ?? 0);
     const entered = await gates.enter(own, ask, spacingMs);
     if (entered !== true) return entered;
