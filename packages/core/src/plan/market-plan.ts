@@ -40,7 +40,8 @@ export function planMarket(problem: MarketProblem): MarketPlan {
   let loss = 0;
   let looksInAll = 0;
   spaced.forEach((times, page) => {
-    loss += pageLoss(problem, page, times);
+    const asPlanned = problem.scale[page] * problem.shapes[problem.shape[page]].loss(times.length);
+    loss += times === looks[page] ? asPlanned : pageLoss(problem, page, times);
     looksInAll += times.length;
   });
   const lowerBound = Math.min(cleared.lowerBound, loss);
@@ -99,21 +100,27 @@ function spaceOut(problem: MarketProblem, looks: readonly Float64Array[]): reado
   const result = [...looks];
   pagesOf.forEach((pages, site) => {
     const spacing = problem.sites[site].spacing ?? 0;
-    const wishes = pages.flatMap((page) => Array.from(looks[page], (at) => ({ page, at })));
-    wishes.sort((a, b) => a.at - b.at || a.page - b.page);
-    const weights = Float64Array.from(wishes, ({ page }) => problem.scale[page]);
+    const owners: number[] = [];
+    const wishes: number[] = [];
+    for (const page of pages) {
+      for (const at of looks[page]) {
+        owners.push(page);
+        wishes.push(at);
+      }
+    }
+    const order = Uint32Array.from(wishes.keys()).sort((a, b) => wishes[a] - wishes[b] || owners[a] - owners[b]);
     const times = apart(
-      Float64Array.from(wishes, ({ at }) => at),
-      weights,
+      Float64Array.from(order, (i) => wishes[i]),
+      Float64Array.from(order, (i) => problem.scale[owners[i]]),
       spacing,
       problem.horizon,
     );
     for (const page of pages) result[page] = new Float64Array(looks[page].length);
     const used = new Map<number, number>();
-    wishes.forEach(({ page }, i) => {
-      const n = used.get(page) ?? 0;
-      result[page][n] = times[i];
-      used.set(page, n + 1);
+    order.forEach((i, n) => {
+      const before = used.get(owners[i]) ?? 0;
+      result[owners[i]][before] = times[n];
+      used.set(owners[i], before + 1);
     });
   });
   return result;

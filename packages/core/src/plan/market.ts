@@ -107,24 +107,45 @@ function bySite(market: Market): readonly Int32Array[] {
   return groups;
 }
 
+/** Demand that misses the cap by less than this share of it is near enough: the rest is given out look by look. */
+const near = 1e-7;
+
 /** The least price, up to rounding, at which no more than the cap is wanted; 0 where never more is. */
 function clearingPrice(demandAt: (price: number) => number, cap: number, start: number): number {
   if (cap === Infinity || demandAt(0) <= cap) return 0;
-  let low = 0;
-  let high = Infinity;
+  let [low, high] = [0, Infinity];
+  let [above, below] = [0, 0];
   let price = start;
-  for (let turn = 0; turn < 200 && !(high < Infinity && high - low <= 1e-12 * high); turn++) {
+  for (let turn = 0; turn < 200 && !(high < Infinity && high - low <= 1e-10 * high); turn++) {
     const demand = demandAt(price);
-    if (demand <= cap) high = price;
-    else low = price;
-    if (demand === cap) break;
-    // Demand falls about with the root of the price; every third step halves the bracket whatever happens.
-    const guess = price * Math.min(1e6, Math.max(1e-6, (demand / cap) ** 2));
-    const middle = low > 0 && high < Infinity ? Math.sqrt(low * high) : high < Infinity ? high / 1e3 : low * 1e3;
-    price = turn % 3 !== 2 && guess > low && guess < high ? guess : middle;
+    if (demand <= cap) [high, below] = [price, demand];
+    else [low, above] = [price, demand];
+    if (demand <= cap && cap - demand <= near * cap) break;
+    price = turn % 3 === 2 ? middle(low, high) : guessed(price, demand, cap, low, high, above, below);
     if (low === 0 && high < 1e-280) return 0;
   }
   return high;
+}
+
+function middle(low: number, high: number): number {
+  if (low > 0 && high < Infinity) return Math.sqrt(low * high);
+  return high < Infinity ? high / 1e3 : low * 1e3;
+}
+
+/** Where demand would meet the cap if it fell by a power of the price: of minus one half, or as between the two ends. */
+function guessed(
+  price: number,
+  demand: number,
+  cap: number,
+  low: number,
+  high: number,
+  above: number,
+  below: number,
+): number {
+  let guess = price * Math.min(1e6, Math.max(1e-6, (demand / cap) ** 2));
+  if (low > 0 && high < Infinity && below > 0)
+    guess = low * (high / low) ** Math.min(0.99, Math.max(0.01, Math.log(above / cap) / Math.log(above / below)));
+  return guess > low && guess < high ? guess : middle(low, high);
 }
 
 function startingPrice(market: Market, pages: Int32Array): number {
