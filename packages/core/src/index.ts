@@ -41,6 +41,7 @@ export { type ContinuousProblem, planContinuous } from './plan/polite-continuous
 export { type Improved, type Improvement, improve } from './plan/polite-improve.ts';
 export { firstArrivalSchedule, thresholdSchedule, uniformSchedule } from './plan/polite-policies.ts';
 export { type ReferencePlan, planByTable } from './plan/polite-reference.ts';
+export { type SteadyShape, steadyShape } from './plan/steady-shape.ts';
 export { type Standing, StandingMarket } from './plan/standing-market.ts';
 export { type Infeasible, type PolitePlan, checkPlan, equalSteps, planPolite, politeCurve } from './plan/polite.ts';
 export { type PolicyEntry, policies } from './policy/catalog.ts';

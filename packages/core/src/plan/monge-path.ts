@@ -36,12 +36,18 @@ export type PathAtPrice = (price: number) => Path;
 
 /** Prepares the grid once and answers for any price. */
 export function pathsOf(grid: Grid): PathAtPrice {
+  const previousAt = predecessorsOf(grid);
+  return (price) => pathTo(grid, previousAt(price));
+}
+
+/** For any price, the best point before each point; good until asked again. */
+export function predecessorsOf(grid: Grid): (price: number) => Int32Array {
   const previous = new Int32Array(grid.times.length);
   const values = new Float64Array(grid.times.length);
   const sweep = grid.loss.lines ? hullSweep(grid, values, previous) : queueSweep(grid, values, previous);
   return (price) => {
     sweep(price);
-    return pathTo(grid, previous);
+    return previous;
   };
 }
 
