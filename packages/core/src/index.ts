@@ -124,3 +124,14 @@ export {
   moveObserver,
   remoteTimes,
 } from './plan/vantage.ts';
+export { type Graph, SlotMatching, matchingSize, maximizeMatching } from './plan/matching.ts';
+export {
+  lengthsOf,
+  sequenceByCoupons,
+  sequenceByPerfectMatching,
+  sequenceTwoSpeed,
+} from './plan/sequence-approximate.ts';
+export { type MatchedSequence, sequenceByMatching } from './plan/sequence-matching.ts';
+export { type FleetProblem, type FleetSequence, checkFleet, fleetLowerBound, planFleet } from './plan/sequence-robots.ts';
+export { type BestSequence, exactByKinds, greedyOrder, planSequence, sequenceLowerBound } from './plan/sequence-search.ts';
+export { type Sequence, type SequenceTable, checkSequence, inOrder, sequenceTable } from './plan/sequence.ts';

@@ -8,6 +8,7 @@ import { solveMarket } from './market.ts';
 import { solvePolite } from './polite.ts';
 import { type Fields, Refusal, isFields } from './read.ts';
 import { solveRobots } from './robots.ts';
+import { solveSequence } from './sequence.ts';
 import { solveVantage } from './vantage.ts';
 
 export type Solver = (problem: Fields) => Record<string, unknown>;
@@ -22,6 +23,7 @@ const solvers: Record<string, Solver> = {
   collect: solveCollect,
   estimate: solveEstimate,
   robots: solveRobots,
+  sequence: solveSequence,
   vantage: solveVantage,
 };
 
