@@ -132,6 +132,18 @@ export {
   sequenceTwoSpeed,
 } from './plan/sequence-approximate.ts';
 export { type MatchedSequence, sequenceByMatching } from './plan/sequence-matching.ts';
-export { type FleetProblem, type FleetSequence, checkFleet, fleetLowerBound, planFleet } from './plan/sequence-robots.ts';
-export { type BestSequence, exactByKinds, greedyOrder, planSequence, sequenceLowerBound } from './plan/sequence-search.ts';
+export {
+  type FleetProblem,
+  type FleetSequence,
+  checkFleet,
+  fleetLowerBound,
+  planFleet,
+} from './plan/sequence-robots.ts';
+export {
+  type BestSequence,
+  exactByKinds,
+  greedyOrder,
+  planSequence,
+  sequenceLowerBound,
+} from './plan/sequence-search.ts';
 export { type Sequence, type SequenceTable, checkSequence, inOrder, sequenceTable } from './plan/sequence.ts';
