@@ -1,6 +1,8 @@
 /** Puts the parts of a running daemon together and takes them apart again in order. */
+import { randomBytes } from 'node:crypto';
 import { policies, random, type Policy } from '@revisit/core';
 import type { FastifyInstance } from 'fastify';
+import { namesLoopback } from './api/access/guard.ts';
 import { createApi } from './api/server.ts';
 import type { Config } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
@@ -113,7 +115,9 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const log = createLog(config.logLevel);
   const loop = createLoop(config, folder.store, log, world);
   const desk = new Desk(folder.store, world.clock ?? systemClock, log, loop);
-  const app = createApi(desk);
+  const beyondLoopback = !namesLoopback(config.host.includes(':') ? `[${config.host}]` : config.host);
+  const localKey = randomBytes(32).toString('base64url');
+  const app = createApi(desk, { beyondLoopback, localKey });
   world.routes?.(app, desk);
   try {
     await loop.load();
@@ -135,7 +139,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const address = app.server.address();
   const port = typeof address === 'object' && address ? address.port : config.port;
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-  folder.announce(url);
+  folder.announce(reachable(url), localKey);
   log('info', 'watching', { url, pages: loop.collection.size, policy: config.policy });
   const ended = loop.run(signal).then(async () => {
     await loop.close();
@@ -144,3 +148,6 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   });
   return { kind: 'started', daemon: { url, app, loop, ended } };
 }
+
+/** "All addresses" is where to listen, not where to go. */
+const reachable = (url: string): string => url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');

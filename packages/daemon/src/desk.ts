@@ -14,6 +14,8 @@ export class Desk {
   readonly clock: Clock;
   readonly loop: Loop | undefined;
   readonly log: LoopParts['log'];
+  /** Counts changes to what is watched, so that whoever keeps a list of it knows when it is old. */
+  revision = 0;
 
   constructor(store: Store, clock: Clock, log: LoopParts['log'], loop?: Loop) {
     this.store = store;
@@ -29,22 +31,36 @@ export class Desk {
   ): ReturnType<Store['addPages']> {
     const now = this.clock.nowMs();
     const kept = await this.store.addPages(pages.map((page, i) => ({ ...page, addedAtMs: addedAtMs[i] ?? now })));
+    this.revision++;
     if (kept.kind === 'kept') for (const { page, created } of kept.value) if (created) this.loop?.watch(page);
     return kept;
   }
 
   async update(id: string, settings: Partial<NewPageSettings>): Promise<Kept<WatchedPage | undefined>> {
-    const kept = await this.store.updatePages([{ id, settings }]);
-    if (kept.kind === 'failed') return kept;
-    const watched = kept.value[0];
-    if (watched) this.loop?.watch(watched);
-    return { kind: 'kept', value: watched };
+    const kept = await this.updateMany([{ id, settings }]);
+    return kept.kind === 'failed' ? kept : { kind: 'kept', value: kept.value[0] };
+  }
+
+  async updateMany(
+    changes: readonly { readonly id: string; readonly settings: Partial<NewPageSettings> }[],
+  ): Promise<Kept<readonly WatchedPage[]>> {
+    const kept = await this.store.updatePages(changes);
+    this.revision++;
+    if (kept.kind === 'kept') for (const watched of kept.value) this.loop?.watch(watched);
+    return kept;
   }
 
   async remove(ids: readonly string[]): Promise<Kept<readonly string[]>> {
     const kept = await this.store.removePages(ids);
+    this.revision++;
     if (kept.kind === 'kept') for (const id of kept.value) this.loop?.unwatch(id);
     return kept;
+  }
+
+  /** Every page with its state as of now, from memory where a daemon runs. */
+  async *everyPage(): AsyncIterable<WatchedPage> {
+    if (this.loop) yield* this.loop.collection;
+    else for await (const batch of this.store.everyPage()) yield* batch;
   }
 
   /** What the running policy believes of the page. */
@@ -53,5 +69,14 @@ export class Desk {
     if (!this.loop || !entry || entry.page.paused) return undefined;
     const now = this.clock.nowMs() / 1000;
     return { belief: this.loop.policy.belief(entry.index, now), dueMs: this.loop.policy.due(entry.index, now) * 1000 };
+  }
+
+  /** How fast the page is believed to change in each hour of the week, 1 on average; undefined where nothing is learned. */
+  weekOf(id: string): number[] | undefined {
+    const entry = this.loop?.collection.byId(id);
+    if (!this.loop || !entry) return undefined;
+    const { policy } = this.loop as { policy: { weekShape?(page: number): ArrayLike<number> | undefined } };
+    const shape = policy.weekShape?.(entry.index);
+    return shape && Array.from(shape);
   }
 }

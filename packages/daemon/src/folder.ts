@@ -8,13 +8,19 @@ import { openSqlite } from './store/sqlite.ts';
 export interface Opening {
   readonly kind: 'opened';
   readonly store: Store;
-  readonly announce: (url: string) => void;
+  /** `key`: what lets commands on this machine in. */
+  readonly announce: (url: string, key?: string) => void;
   close(): Promise<void>;
 }
 
 export type OpenOutcome =
   | Opening
-  | { readonly kind: 'held'; readonly url: string | undefined; readonly sentence: string }
+  | {
+      readonly kind: 'held';
+      readonly url: string | undefined;
+      readonly key: string | undefined;
+      readonly sentence: string;
+    }
   | { readonly kind: 'failed'; readonly sentence: string };
 
 /** The data folder, for this process alone. */
@@ -31,6 +37,7 @@ export function openFolder(folder: string): OpenOutcome {
     return {
       kind: 'held',
       url: lock.by?.url,
+      key: lock.by?.key,
       sentence: `Another revisit works on ${folder}${who}; one at a time, or name another folder with --data.`,
     };
   }
@@ -42,7 +49,7 @@ export function openFolder(folder: string): OpenOutcome {
   return {
     kind: 'opened',
     store: opened.store,
-    announce: (url) => lock.announce({ pid: process.pid, url }),
+    announce: (url, key) => lock.announce({ pid: process.pid, url, ...(key === undefined ? {} : { key }) }),
     close: async () => {
       await opened.store.close();
       lock.release();

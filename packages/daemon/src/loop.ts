@@ -249,6 +249,20 @@ export class Loop {
     return true;
   }
 
+  /**
+   * One request outside the plan, for a preview: it counts against the budget, the site's spacing holds at the wire, and
+   * nothing is kept of it.
+   */
+  peek(what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>): Promise<Observation> {
+    const { clock, observer } = this.#parts;
+    const now = clock.nowMs();
+    this.#budget.take(now);
+    this.#sent++;
+    this.#gates.recall(this.collection.sites.index(what.site), now);
+    const id = `${this.#run}-${(this.#probes++).toString(36)}`;
+    return observer.observe({ ...what, id, pageIds: [], atMs: now, validators: {} });
+  }
+
   #ask(entry: Entry): void {
     if (this.#asked.has(entry.index)) return;
     this.#asked.add(entry.index);

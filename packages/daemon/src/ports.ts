@@ -1,5 +1,5 @@
 /** What another way of keeping, asking or running needs of the daemon: its ports, the values that pass through them, and the parts of its store that know nothing of SQLite. */
-export type { Counts, Kept, LookEntry, NewPage, PageQuery, Store, Version } from './store/port.ts';
+export type { Counts, Kept, LookEntry, NewPage, PageQuery, SiteHour, Store, Version } from './store/port.ts';
 export type { PageRow, StateRow } from './store/rows.ts';
 export { freshState, pageOf, selectionText, settingsText, stateValues, watchedOf } from './store/rows.ts';
 export type { SearchHit, SearchQuery } from './store/search.ts';

@@ -13,6 +13,7 @@ import {
   type Kept,
   type Look,
   type LookEntry,
+  type LookKind,
   type NewPage,
   type NewPageSettings,
   type PageQuery,
@@ -21,6 +22,7 @@ import {
   type Probe,
   type SearchHit,
   type SearchQuery,
+  type SiteHour,
   type StateRow,
   type Store,
   type Version,
@@ -348,6 +350,28 @@ export class PostgresStore implements Store {
       durationMs: row.duration,
       bytesReceived: row.bytes,
     }));
+  }
+
+  async activity(pageIds: readonly string[], limit: number): Promise<ReadonlyMap<string, readonly LookKind[]>> {
+    const rows = await this.#connection.query<{ id: string; kinds: number[] | null }>(
+      `SELECT pages.id AS id, (SELECT array_agg(kind ORDER BY at) FROM
+         (SELECT kind, at FROM looks WHERE looks.pk = pages.pk ORDER BY at DESC LIMIT $2) AS latest) AS kinds
+       FROM pages WHERE pages.id = ANY($1)`,
+      [pageIds, limit],
+    );
+    const known = new Map(rows.map((row) => [row.id, (row.kinds ?? []).map((kind) => lookKinds[kind]!)]));
+    return new Map(pageIds.map((id) => [id, known.get(id) ?? []]));
+  }
+
+  siteHours(site: string, sinceMs: number): Promise<readonly SiteHour[]> {
+    // The epoch began on a Thursday, three days after a Monday.
+    return this.#connection.query<SiteHour>(
+      `SELECT ((looks.at / 3600000 + 72) % 168)::int AS hour, count(*)::int AS looks,
+         (count(*) FILTER (WHERE kind IN (5, 6)))::int AS failures, (count(*) FILTER (WHERE kind = 1))::int AS changes,
+         avg(duration)::float8 AS "meanMs"
+       FROM looks JOIN pages USING (pk) WHERE site = $1 AND looks.at >= $2 GROUP BY 1 ORDER BY 1`,
+      [site, sinceMs],
+    );
   }
 
   async counts(): Promise<Counts> {

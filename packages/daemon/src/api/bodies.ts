@@ -1,13 +1,19 @@
 /** What the API shows of the daemon's values. A body is not a row and not a domain object. */
 import type { Belief } from '@revisit/core';
+import type { Static } from '@sinclair/typebox';
+import type { LookEntry, Version } from '../store/port.ts';
 import type { Change } from '../values/change.ts';
-import type { PageState, WatchedPage } from '../values/look.ts';
+import type { LookKind, PageState, WatchedPage } from '../values/look.ts';
 import type { Select } from '../values/page.ts';
+import type { ChangeBody, LookBody, PageBody, VersionBody } from './schemas.ts';
 
+export const timeText = (ms: number): string => new Date(ms).toISOString();
+/** The latest moment that can be written as a date. */
+const lastMs = 8.64e15;
 const time = (ms: number | undefined): string | null =>
-  ms === undefined || !Number.isFinite(ms) ? null : new Date(ms).toISOString();
+  ms === undefined || !(Math.abs(ms) <= lastMs) ? null : timeText(ms);
 
-function selectText(select: Select): string {
+export function selectText(select: Select): string {
   return 'expression' in select ? `${select.kind}:${select.expression}` : select.kind;
 }
 
@@ -16,26 +22,28 @@ export interface Outlook {
   readonly dueMs: number;
 }
 
-export function pageBody(watched: WatchedPage, outlook: Outlook | undefined): Record<string, unknown> {
+export function pageBody(watched: WatchedPage, outlook: Outlook | undefined): Static<typeof PageBody> {
   const { page, state } = watched;
-  const { spacingSeconds, addedAtMs, select, title, headers, ...rest } = page;
+  const { addedAtMs, select, title, headers, tags, ...rest } = page;
   return {
     ...rest,
+    tags: [...tags],
     select: selectText(select),
     title: title ?? state.seenTitle ?? null,
-    ...(spacingSeconds === undefined ? {} : { spacingSeconds }),
     // Values may be credentials: they go in and never come out again.
     ...(headers ? { headers: Object.keys(headers) } : {}),
-    addedAt: time(addedAtMs),
+    addedAt: timeText(addedAtMs),
     ...stateBody(state),
     current: outlook && state.version > 0 ? outlook.belief.current : null,
-    rate: outlook ? outlook.belief.ratePerDay : null,
-    rateInterval: outlook ? outlook.belief.rateInterval.map((bound) => (Number.isFinite(bound) ? bound : null)) : null,
+    rate: outlook ? finite(outlook.belief.ratePerDay) : null,
+    rateInterval: outlook ? outlook.belief.rateInterval.map(finite) : null,
     nextProbe: time(outlook?.dueMs),
-  };
+  } as Static<typeof PageBody>;
 }
 
-function stateBody(state: PageState): Record<string, unknown> {
+const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
+
+function stateBody(state: PageState) {
   return {
     status: state.status,
     version: state.version,
@@ -50,7 +58,28 @@ function stateBody(state: PageState): Record<string, unknown> {
   };
 }
 
-export function changeBody(change: Change): Record<string, unknown> {
-  const { sequence, atMs, afterMs, ...rest } = change;
-  return { cursor: String(sequence), ...rest, at: time(atMs), after: time(afterMs) };
+export function changeBody(change: Change): Static<typeof ChangeBody> {
+  const { sequence, atMs, afterMs, tags, ...rest } = change;
+  return { cursor: String(sequence), ...rest, tags: [...tags], at: timeText(atMs), after: time(afterMs) };
 }
+
+export function versionBody({ atMs, ...version }: Version): Static<typeof VersionBody> {
+  return { ...version, at: timeText(atMs) };
+}
+
+export function lookBody({ atMs, ...look }: LookEntry): Static<typeof LookBody> {
+  return { at: timeText(atMs), ...look };
+}
+
+const letters: Readonly<Record<LookKind, string>> = {
+  first: 'f',
+  changed: 'c',
+  unchanged: 'u',
+  gone: 'g',
+  unreadable: 'n',
+  refused: 'r',
+  failed: 'x',
+};
+
+/** Looks as one letter each, for a strip; given and shown newest last. */
+export const activityText = (kinds: readonly LookKind[]): string => kinds.map((kind) => letters[kind]).join('');

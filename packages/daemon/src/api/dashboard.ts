@@ -1,7 +1,11 @@
-/** The dashboard's built files, read once. They are few and small, so they live in memory. */
+/** The dashboard's built files, read and packed once. They are few and small, so they live in memory. */
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
+import { gzipSync } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { dashboardPolicy } from './headers.ts';
+import type { Api } from './operation.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -13,31 +17,50 @@ const types: Readonly<Record<string, string>> = {
 /** In a clone beside the daemon, in a published package inside it. */
 const places = ['../../../dashboard/dist', '../dashboard'].map((place) => join(import.meta.dirname, place));
 
-export function dashboardRoutes(app: FastifyInstance): void {
+interface PackedFile {
+  readonly plain: Buffer;
+  readonly packed: Buffer;
+  readonly etag: string;
+}
+
+function packed(file: string): PackedFile {
+  const plain = readFileSync(file);
+  return {
+    plain,
+    packed: gzipSync(plain, { level: 9 }),
+    etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+  };
+}
+
+export function dashboardRoutes(app: Api): void {
   const folder = places.find((place) => existsSync(join(place, 'index.html')));
-  app.get('/', (_request, reply) => {
-    if (!folder)
-      return reply
+  const open = { config: { scope: 'open' }, schema: { hide: true } } as const;
+  if (!folder) {
+    app.get('/', open, (_request, reply) =>
+      reply
         .type('text/plain; charset=utf-8')
-        .send('The dashboard is not built; "npm ci" in a clone builds it. The API is at /api/.');
-    return sendFile('index.html', reply);
-  });
-  if (!folder) return;
-  const files = new Map(
-    readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((file) => types[extname(file)] !== undefined)
-      .map((file) => [file.replaceAll('\\', '/'), readFileSync(join(folder, file))] as const),
-  );
-  function sendFile(file: string, reply: import('fastify').FastifyReply) {
-    return reply
-      .type(types[extname(file)]!)
-      .header('x-content-type-options', 'nosniff')
-      .header(
-        'content-security-policy',
-        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-      )
-      .send(files.get(file));
+        .send('The dashboard is not built; "npm ci" in a clone builds it. The API is at /api/.'),
+    );
+    return;
   }
-  for (const file of files.keys())
-    if (file !== 'index.html') app.get(`/${file}`, (_request, reply) => sendFile(file, reply));
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll('\\', '/'));
+  const files = new Map<string, PackedFile>();
+  const send = (name: string) => (request: FastifyRequest, reply: FastifyReply) => {
+    let file = files.get(name);
+    if (!file) files.set(name, (file = packed(join(folder, name))));
+    // Names of built files carry their hash; only the page itself must be asked for again.
+    const isFixed = name.startsWith('assets/');
+    reply
+      .type(types[extname(name)]!)
+      .header('content-security-policy', dashboardPolicy)
+      .header('cache-control', isFixed ? 'public, max-age=31536000, immutable' : 'no-cache')
+      .header('vary', 'accept-encoding')
+      .header('etag', file.etag);
+    if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
+    const packs = (request.headers['accept-encoding'] ?? '').includes('gzip');
+    return packs ? reply.header('content-encoding', 'gzip').send(file.packed) : reply.send(file.plain);
+  };
+  app.get('/', open, send('index.html'));
+  for (const name of names)
+    if (name !== 'index.html' && types[extname(name)] !== undefined) app.get(`/${name}`, open, send(name));
 }

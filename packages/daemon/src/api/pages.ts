@@ -1,22 +1,72 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyReply } from 'fastify';
 import { readPage, readPageFields } from '../config/page-input.ts';
-import { difference } from '../detect/difference.ts';
 import type { Desk } from '../desk.ts';
-import type { Projection } from '../values/change.ts';
+import type { WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
-import { pageBody } from './bodies.ts';
+import { activityText, pageBody } from './bodies.ts';
+import { type Api, Nothing, operation } from './operation.ts';
+import { PageLists, pageFilters, pageOrders, type PageFilter } from './page-list.ts';
 import { problem, unavailable } from './problem.ts';
-import { limitOf } from './query.ts';
+import { Nullable, OneOf, PageBody, PageChange, PageInput, idParams } from './schemas.ts';
+import { exceptBody } from './validation.ts';
 
-interface IdParams {
-  readonly Params: { readonly id: string };
-}
+/** What fits into a strip a hundred pixels wide. */
+const activityLooks = 32;
+/** More pages than this in one request belong into several. */
+const pagesMax = 100_000;
 
-const notWatched = (reply: FastifyReply, id: string): FastifyReply =>
+export const notWatched = (reply: FastifyReply, id: string): FastifyReply =>
   problem(reply, 404, 'page-unknown', `No page has the id ${id}.`);
 
-export function pageRoutes(app: FastifyInstance, desk: Desk): void {
-  app.post('/api/pages', async (request, reply) => {
+/** Menus end somewhere. */
+const tagsShown = 500;
+
+const Filter = Type.Object({
+  site: Type.Optional(Type.String()),
+  tag: Type.Optional(Type.String()),
+  text: Type.Optional(Type.String({ description: 'What the URL or title contains.' })),
+  status: Type.Optional(OneOf(pageFilters)),
+});
+
+const Bulk = Type.Object(
+  {
+    do: OneOf(['update', 'remove', 'probe']),
+    ids: Type.Optional(Type.Array(Type.String(), { maxItems: pagesMax })),
+    match: Type.Optional(Type.Object(Filter.properties, { additionalProperties: false })),
+    set: Type.Optional(PageChange),
+    addTags: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+    removeTags: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+  },
+  { additionalProperties: false },
+);
+
+const filterOf = ({ site, tag, text, status }: Static<typeof Filter>): PageFilter =>
+  Object.fromEntries(Object.entries({ site, tag, text, status }).filter(([, value]) => value !== undefined));
+
+export function pageRoutes(app: Api, desk: Desk): void {
+  const lists = new PageLists(desk);
+  const bodyOf = (watched: WatchedPage) => pageBody(watched, desk.outlook(watched.page.id));
+  addRoutes(app, desk, bodyOf);
+  listRoute(app, desk, lists, bodyOf);
+  bulkRoute(app, desk, lists);
+  singleRoutes(app, desk, bodyOf);
+}
+
+type BodyOf = (watched: WatchedPage) => Static<typeof PageBody>;
+
+function addRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
+  const One = PageBody;
+  const Many = Type.Object({ pages: Type.Array(PageBody) });
+  const schema = operation({
+    tag: 'pages',
+    summary: 'Watch a page, or a list of pages',
+    description:
+      'The same URL and selection again is the same page: 200 and the same id. A list is added whole or not at all.',
+    body: Type.Union([PageInput, Type.Array(PageInput, { maxItems: pagesMax })]),
+    answers: { 200: Type.Union([One, Many]), 201: Type.Union([One, Many]) },
+  });
+  app.post('/api/pages', { schema, validatorCompiler: exceptBody }, async (request, reply) => {
     const many = Array.isArray(request.body);
     const inputs: readonly unknown[] = many ? (request.body as unknown[]) : [request.body];
     const pages: NewPageSettings[] = [];
@@ -28,91 +78,156 @@ export function pageRoutes(app: FastifyInstance, desk: Desk): void {
     }
     const kept = await desk.add(pages);
     if (kept.kind === 'failed') return unavailable(reply, kept.fault);
-    const bodies = kept.value.map(({ page, created }) => ({ ...pageBody(page, desk.outlook(page.page.id)), created }));
+    const bodies = kept.value.map(({ page, created }) => ({ ...bodyOf(page), created }));
     return reply.code(kept.value.some(({ created }) => created) ? 201 : 200).send(many ? { pages: bodies } : bodies[0]);
   });
+}
 
-  app.get<{ Querystring: Record<string, string | undefined> }>('/api/pages', async (request, reply) => {
-    const { cursor, site, tag, text } = request.query;
-    const limit = limitOf(request.query['limit'], 100, 1_000);
-    if (limit === undefined)
-      return problem(
-        reply,
-        400,
-        'bad-request',
-        `limit: "${request.query['limit']}" is not allowed; a whole number from 1 to 1000 is expected`,
-      );
-    const pages = await desk.store.pages({
-      limit,
-      ...(cursor === undefined ? {} : { after: cursor }),
-      ...(site === undefined ? {} : { site }),
-      ...(tag === undefined ? {} : { tag }),
-      ...(text === undefined ? {} : { text }),
-    });
+function listRoute(app: Api, desk: Desk, lists: PageLists, bodyOf: BodyOf): void {
+  const schema = operation({
+    tag: 'pages',
+    summary: 'What is watched',
+    description:
+      'With `cursor`, every page once in the order in which they were added, whatever happens meanwhile. With `order` or `skip`, any part of a sorted list.',
+    querystring: Type.Object({
+      ...Filter.properties,
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+      cursor: Type.Optional(Type.String({ description: '`next` of the answer before.' })),
+      order: Type.Optional(OneOf(pageOrders)),
+      skip: Type.Optional(Type.Integer({ minimum: 0 })),
+      activity: Type.Optional(Type.Boolean({ description: 'With the last looks of each page.' })),
+    }),
+    answers: {
+      200: Type.Object({
+        pages: Type.Array(PageBody),
+        next: Nullable(Type.String()),
+        total: Type.Optional(Type.Integer({ description: 'How many fit; with `order` or `skip`.' })),
+      }),
+    },
+  });
+  app.get('/api/pages', { schema }, async (request) => {
+    const { cursor, limit = 100, order, skip, activity, status } = request.query;
+    const filter = filterOf(request.query);
+    const sorted = order !== undefined || skip !== undefined || status !== undefined;
+    const { pages, total } = sorted
+      ? await lists.part(filter, order ?? 'added', skip ?? 0, limit)
+      : {
+          pages: await desk.store.pages({ limit, ...filter, ...(cursor === undefined ? {} : { after: cursor }) }),
+          total: undefined,
+        };
+    const looks = activity
+      ? await desk.store.activity(
+          pages.map(({ page }) => page.id),
+          activityLooks,
+        )
+      : undefined;
     return {
-      pages: pages.map((watched) => pageBody(watched, desk.outlook(watched.page.id))),
-      next: pages.length === limit ? pages.at(-1)!.page.id : null,
+      pages: pages.map((watched) => ({
+        ...bodyOf(watched),
+        ...(looks ? { activity: activityText(looks.get(watched.page.id) ?? []) } : {}),
+      })),
+      next: !sorted && pages.length === limit ? pages.at(-1)!.page.id : null,
+      ...(total === undefined ? {} : { total }),
     };
   });
 
-  app.get<IdParams>('/api/pages/:id', async (request, reply) => {
-    const watched = await desk.store.page(request.params.id);
-    return watched ? pageBody(watched, desk.outlook(watched.page.id)) : notWatched(reply, request.params.id);
+  const tags = operation({
+    tag: 'pages',
+    summary: 'The tags in use, most used first',
+    answers: { 200: Type.Object({ tags: Type.Array(Type.Object({ tag: Type.String(), pages: Type.Integer() })) }) },
+  });
+  app.get('/api/tags', { schema: tags }, async () => {
+    const counts = new Map<string, number>();
+    for await (const { page } of desk.everyPage())
+      for (const tag of page.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+    const all = [...counts].map(([tag, pages]) => ({ tag, pages }));
+    return { tags: all.sort((a, b) => b.pages - a.pages || (a.tag < b.tag ? -1 : 1)).slice(0, tagsShown) };
+  });
+}
+
+function bulkRoute(app: Api, desk: Desk, lists: PageLists): void {
+  const schema = operation({
+    tag: 'pages',
+    summary: 'Update, remove or look at many pages',
+    description: 'Names pages by `ids`, or by what they match. Updates are made whole or not at all.',
+    body: Bulk,
+    answers: { 200: Type.Object({ pages: Type.Integer({ description: 'How many were touched.' }) }) },
+  });
+  app.post('/api/pages/bulk', { schema }, async (request, reply) => {
+    const { ids, match, set, addTags = [], removeTags = [] } = request.body;
+    if ((ids === undefined) === (match === undefined))
+      return problem(reply, 400, 'bad-request', 'ids, match: exactly one of the two is expected');
+    const wanted = ids ? new Set(ids) : undefined;
+    const pages = (await lists.all(match ? filterOf(match) : {}, 'added')).filter(
+      ({ page }) => !wanted || wanted.has(page.id),
+    );
+    if (request.body.do === 'remove') {
+      const kept = await desk.remove(pages.map(({ page }) => page.id));
+      return kept.kind === 'failed' ? unavailable(reply, kept.fault) : { pages: kept.value.length };
+    }
+    if (request.body.do === 'probe') {
+      if (!desk.loop) return notRunning(reply);
+      for (const { page } of pages) desk.loop.probeNow(page.id);
+      return { pages: pages.length };
+    }
+    const read = readPageFields(set ?? {});
+    if (read.kind === 'wrong') return problem(reply, 400, 'page-wrong', read.sentence);
+    if (read.value.url !== undefined)
+      return problem(reply, 400, 'page-wrong', 'set.url: is not allowed; the URL is changed page by page');
+    const kept = await desk.updateMany(
+      pages.map(({ page }) => ({
+        id: page.id,
+        settings: {
+          ...read.value,
+          tags: [...new Set([...(read.value.tags ?? page.tags), ...addTags])].filter(
+            (tag) => !removeTags.includes(tag),
+          ),
+        },
+      })),
+    );
+    return kept.kind === 'failed' ? unavailable(reply, kept.fault) : { pages: kept.value.length };
+  });
+}
+
+export const notRunning = (reply: FastifyReply): FastifyReply =>
+  problem(reply, 503, 'not-running', 'No daemon runs on this data folder; "revisit serve" starts one.');
+
+function singleRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
+  const page = { params: idParams, tag: 'pages' } as const;
+  const one = operation({ ...page, summary: 'A page', answers: { 200: PageBody } });
+  app.get('/api/pages/:id', { schema: one }, async (request, reply) => {
+    const watched = desk.loop?.collection.byId(request.params.id) ?? (await desk.store.page(request.params.id));
+    return watched ? bodyOf(watched) : notWatched(reply, request.params.id);
   });
 
-  app.patch<IdParams>('/api/pages/:id', async (request, reply) => {
+  const change = operation({ ...page, summary: 'Change its settings', body: PageChange, answers: { 200: PageBody } });
+  app.patch('/api/pages/:id', { schema: change, validatorCompiler: exceptBody }, async (request, reply) => {
     const settings = readPageFields(request.body);
     if (settings.kind === 'wrong') return problem(reply, 400, 'page-wrong', settings.sentence);
     const kept = await desk.update(request.params.id, settings.value);
     if (kept.kind === 'failed') return unavailable(reply, kept.fault);
-    return kept.value ? pageBody(kept.value, desk.outlook(request.params.id)) : notWatched(reply, request.params.id);
+    return kept.value ? bodyOf(kept.value) : notWatched(reply, request.params.id);
   });
 
-  app.delete<IdParams>('/api/pages/:id', async (request, reply) => {
+  const removal = operation({
+    ...page,
+    summary: 'Stop watching it and forget its versions',
+    answers: { 204: Nothing },
+  });
+  app.delete('/api/pages/:id', { schema: removal }, async (request, reply) => {
     const kept = await desk.remove([request.params.id]);
     if (kept.kind === 'failed') return unavailable(reply, kept.fault);
     return kept.value.length > 0 ? reply.code(204).send() : notWatched(reply, request.params.id);
   });
 
-  app.post<IdParams>('/api/pages/:id/probe', async (request, reply) => {
-    if (!desk.loop)
-      return problem(reply, 503, 'not-running', 'No daemon runs on this data folder; use "revisit check".');
+  const probe = operation({
+    ...page,
+    summary: 'Look now, as soon as politeness allows',
+    answers: { 202: Type.Object({ id: Type.String(), asked: Type.Boolean() }) },
+  });
+  app.post('/api/pages/:id/probe', { schema: probe }, async (request, reply) => {
+    if (!desk.loop) return notRunning(reply);
     if (!desk.loop.probeNow(request.params.id)) return notWatched(reply, request.params.id);
     return reply.code(202).send({ id: request.params.id, asked: true });
-  });
-
-  app.get<IdParams>('/api/pages/:id/versions', async (request, reply) => {
-    if (!(await desk.store.page(request.params.id))) return notWatched(reply, request.params.id);
-    const versions = await desk.store.versions(request.params.id);
-    return { versions: versions.map(({ atMs, ...version }) => ({ ...version, at: new Date(atMs).toISOString() })) };
-  });
-
-  app.get<{ Params: { id: string; number: string } }>('/api/pages/:id/versions/:number', async (request, reply) => {
-    const { id, number } = request.params;
-    const text = await desk.store.versionText(id, Number(number));
-    if (text === undefined) return problem(reply, 404, 'version-unknown', `Page ${id} has no version ${number}.`);
-    return reply.type('text/plain; charset=utf-8').header('x-content-type-options', 'nosniff').send(text);
-  });
-
-  app.get<IdParams & { Querystring: { from?: string; to?: string } }>('/api/pages/:id/diff', async (request, reply) => {
-    const { id } = request.params;
-    const versions = await desk.store.versions(id);
-    if (versions.length === 0)
-      return (await desk.store.page(id))
-        ? problem(reply, 404, 'version-unknown', `Page ${id} has no version yet.`)
-        : notWatched(reply, id);
-    const to = request.query.to === undefined ? versions.at(-1)!.number : Number(request.query.to);
-    const from = request.query.from === undefined ? Math.max(versions[0]!.number, to - 1) : Number(request.query.from);
-    const [old, next] = [await desk.store.versionText(id, from), await desk.store.versionText(id, to)];
-    if (old === undefined || next === undefined)
-      return problem(reply, 404, 'version-unknown', `Page ${id} has no version ${old === undefined ? from : to}.`);
-    const format = versions.find((version) => version.number === to)!.format as Projection['format'];
-    return { from, to, difference: difference(old, next, { format }) };
-  });
-
-  app.get<IdParams>('/api/pages/:id/looks', async (request, reply) => {
-    if (!(await desk.store.page(request.params.id))) return notWatched(reply, request.params.id);
-    const looks = await desk.store.looks(request.params.id, 1_000);
-    return { looks: looks.map(({ atMs, ...look }) => ({ at: new Date(atMs).toISOString(), ...look })) };
   });
 }

@@ -1,25 +1,77 @@
-import type { FastifyInstance } from 'fastify';
+import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
 import type { Loop } from '../loop.ts';
 import { type ComingProbe, type StandingPlan, budgetView, standingPlan } from '../standing-plan.ts';
+import { type Api, operation } from './operation.ts';
 import { problem } from './problem.ts';
-import { limitOf } from './query.ts';
+import { Nullable, Time } from './schemas.ts';
 
 const noPlan = 'No daemon runs on this data folder, so nothing is planned; use "revisit plan".';
 
 /** More coming looks than this in one answer help nobody; the soonest are shown. */
 const limitMost = 10_000;
 
-export function planRoutes(app: FastifyInstance, desk: Desk): void {
-  app.get<{ Querystring: { limit?: string } }>('/api/plan', async (request, reply) => {
-    const limit = limitOf(request.query.limit, 100, limitMost);
-    if (limit === undefined)
-      return problem(reply, 400, 'bad-request', `limit: a whole number from 1 to ${limitMost} is expected`);
+const Plan = Type.Object(
+  {
+    policy: Type.String(),
+    pages: Type.Integer(),
+    budgetPerHour: Type.Number(),
+    probes: Type.Array(
+      Type.Object({
+        at: Time,
+        pageId: Type.String(),
+        url: Type.String(),
+        site: Type.String(),
+        ratePerDay: Nullable(Type.Number()),
+        current: Nullable(Type.Number()),
+      }),
+      { description: 'The coming looks, soonest first.' },
+    ),
+    priceHours: Nullable(Type.Number({ description: 'What one look saves at the margin, in hours of delay.' })),
+    meanDelayHours: Nullable(Type.Number()),
+    meanDelayHoursBound: Nullable(
+      Type.Number({ description: 'No plan of looks made ahead can do better on this budget.' }),
+    ),
+    gap: Nullable(Type.Number()),
+    policyDelayHours: Nullable(Type.Number()),
+    dearSites: Type.Array(Type.Object({ site: Type.String(), priceHours: Nullable(Type.Number()) })),
+  },
+  { additionalProperties: true },
+);
+
+const point = {
+  probesPerHour: Type.Number(),
+  meanDelayHours: Nullable(Type.Number()),
+  priceHours: Nullable(Type.Number()),
+};
+
+const Budget = Type.Object({
+  budgetPerHour: Type.Number(),
+  now: Type.Object(point),
+  oneMore: Type.Object({ ...point, soonerMinutes: Nullable(Type.Number()) }),
+  curve: Type.Array(Type.Object(point)),
+});
+
+export function planRoutes(app: Api, desk: Desk): void {
+  const plan = operation({
+    tag: 'plan',
+    summary: 'The coming looks, their price, and how far the plan can be from the best there is',
+    querystring: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limitMost, default: 100 })),
+    }),
+    answers: { 200: Plan },
+  });
+  app.get('/api/plan', { schema: plan }, async (request, reply) => {
     if (!desk.loop) return problem(reply, 503, 'not-running', noPlan);
-    return planBody(desk.loop, desk.clock.nowMs(), limit);
+    return planBody(desk.loop, desk.clock.nowMs(), request.query.limit ?? 100);
   });
 
-  app.get('/api/budget', async (_request, reply) => {
+  const budget = operation({
+    tag: 'plan',
+    summary: 'What one more look an hour is worth, and how long changes wait at other budgets',
+    answers: { 200: Budget },
+  });
+  app.get('/api/budget', { schema: budget }, async (_request, reply) => {
     if (!desk.loop) return problem(reply, 503, 'not-running', noPlan);
     return budgetView(desk.loop, desk.clock.nowMs());
   });

@@ -2,40 +2,125 @@
  * The HTTP API and the dashboard's files. It is a thin skin: each route checks what came in, asks the desk, and shows the
  * answer. Commands without a running daemon speak to the same routes in their own process.
  */
+import swagger from '@fastify/swagger';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Desk } from '../desk.ts';
+import { version } from '../version.ts';
+import { AccessBook } from './access/book.ts';
+import { type GuardOptions, createGuard } from './access/guard.ts';
+import { accessRoutes } from './access/routes.ts';
 import { changeRoutes } from './changes.ts';
 import { dashboardRoutes } from './dashboard.ts';
+import { headers } from './headers.ts';
+import { historyRoutes } from './history.ts';
+import { idempotency } from './idempotency.ts';
+import { metricRoutes } from './metrics.ts';
+import type { Api } from './operation.ts';
 import { pageRoutes } from './pages.ts';
 import { planRoutes } from './plan.ts';
+import { previewRoutes } from './preview.ts';
 import { problem } from './problem.ts';
+import { RateLimiter } from './rate-limit.ts';
+import { schemas } from './schemas.ts';
 import { systemRoutes } from './system.ts';
 import { transferRoutes } from './transfer.ts';
+import { validatorCompiler } from './validation.ts';
 
 /** Bulk requests of tens of thousands of pages fit; a mistaken upload does not fill the memory. */
 const bodyBytesMax = 32 * 2 ** 20;
+/** A dashboard that scrolls fast stays far below; a script that forgot to wait does not take the daemon down. */
+const requestsPerSecond = 100;
+const requestsBurst = 1_000;
 
-export function createApi(desk: Desk): FastifyInstance {
+export interface ApiOptions extends Partial<GuardOptions> {
+  readonly requestsPerSecond?: number;
+  readonly requestsBurst?: number;
+}
+
+export function createApi(desk: Desk, options: ApiOptions = {}): FastifyInstance {
   const app = Fastify({
     bodyLimit: bodyBytesMax,
     forceCloseConnections: true,
-    routerOptions: { ignoreTrailingSlash: true },
+    // Schemas say how long a part of the path may be; the router only must let it reach them.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 8_192 },
   });
+  app.setValidatorCompiler(validatorCompiler as never);
+  app.setSerializerCompiler(() => JSON.stringify);
   app.setNotFoundHandler((request, reply) =>
     problem(reply, 404, 'not-found', `${request.method} ${request.url.split('?')[0]} is not part of the API.`),
   );
+  errors(app, desk);
+  // A form on another page can send text/plain without asking; JSON it cannot.
+  app.removeContentTypeParser('text/plain');
+  app.decorateRequest('caller', undefined);
+  headers(app);
+  const book = new AccessBook(desk.store, desk.clock);
+  const limiter = new RateLimiter(
+    options.requestsPerSecond ?? requestsPerSecond,
+    options.requestsBurst ?? requestsBurst,
+  );
+  app.addHook('onRequest', createGuard(book, { beyondLoopback: false, ...options }));
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.caller?.via === 'local') return;
+    const seconds = limiter.take(request.caller?.id ?? request.ip, desk.clock.nowMs());
+    if (seconds > 0)
+      return problem(
+        reply.header('retry-after', String(Math.ceil(seconds))),
+        429,
+        'too-many-requests',
+        `More than ${options.requestsPerSecond ?? requestsPerSecond} requests a second; try again in ${Math.ceil(seconds)} s.`,
+      );
+  });
+  idempotency(app, () => desk.clock.nowMs());
+  describeApi(app);
+  void app.register((api, _options, done) => {
+    routes(api as unknown as Api, desk, book);
+    done();
+  });
+  return app;
+}
+
+function routes(api: Api, desk: Desk, book: AccessBook): void {
+  metricRoutes(api, desk);
+  pageRoutes(api, desk);
+  previewRoutes(api, desk);
+  historyRoutes(api, desk);
+  changeRoutes(api, desk);
+  planRoutes(api, desk);
+  systemRoutes(api, desk);
+  transferRoutes(api, desk);
+  accessRoutes(api, book);
+  api.get('/openapi.json', { config: { scope: 'open' }, schema: { hide: true } }, async () => api.swagger());
+  dashboardRoutes(api);
+}
+
+function describeApi(app: FastifyInstance): void {
+  for (const schema of schemas) app.addSchema(schema);
+  void app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Revisit',
+        version,
+        description:
+          'Watches many web pages on a small budget of requests. Errors are problem documents (RFC 9457) whose codes are listed in docs/faults.md. Changing requests may carry an Idempotency-Key; answers to GET carry an ETag.',
+      },
+      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+      security: [{ token: [] }, {}],
+    },
+    refResolver: {
+      buildLocalReference: (json, _base, _fragment, i) => (json['$id'] as string | undefined) ?? `schema-${i}`,
+    },
+  });
+}
+
+function errors(app: FastifyInstance, desk: Desk): void {
   app.setErrorHandler((error, _request, reply) => {
     const status = (error as { statusCode?: number }).statusCode ?? 500;
     const message = error instanceof Error ? error.message : String(error);
     if (status >= 500)
       desk.log('error', 'a request met a bug', { error: error instanceof Error ? (error.stack ?? message) : message });
-    return problem(reply, status, status >= 500 ? 'bug' : 'bad-request', message);
+    const code = status >= 500 ? 'bug' : status === 413 ? 'request-too-large' : 'bad-request';
+    return problem(reply, status, code, message);
   });
-  pageRoutes(app, desk);
-  changeRoutes(app, desk);
-  planRoutes(app, desk);
-  systemRoutes(app, desk);
-  transferRoutes(app, desk);
-  dashboardRoutes(app);
-  return app;
 }

@@ -28,7 +28,8 @@ function parsed(text: string): unknown {
   }
 }
 
-export function remote(url: string): Client {
+export function remote(url: string, key: string | undefined): Client {
+  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
   return {
     url,
     ask: async (method, path, body) => {
@@ -38,7 +39,8 @@ export function remote(url: string): Client {
         // A sweep answers when it is over, however long politeness makes it take.
         headersTimeout: 0,
         bodyTimeout: 0,
-        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        headers: { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await answer.body.text();
       return { status: answer.statusCode, text, body: parsed(text) };
@@ -59,7 +61,8 @@ export async function openClient(
     return { outcome: wrong(noFolder(folder)) };
   }
   const opened = openFolder(folder);
-  if (opened.kind === 'held') return opened.url ? { client: remote(opened.url) } : { outcome: failed(opened.sentence) };
+  if (opened.kind === 'held')
+    return opened.url ? { client: remote(opened.url, opened.key) } : { outcome: failed(opened.sentence) };
   if (opened.kind === 'failed') return { outcome: failed(opened.sentence) };
   // Most calls go to a running daemon; only without one does this process need the routes themselves.
   const [{ createApi }, { Desk }, { createLog }, { systemClock }] = await Promise.all([

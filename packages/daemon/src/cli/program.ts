@@ -25,8 +25,11 @@ export async function createProgram(run: Runner, words: readonly string[] = []):
   const wanted = called.length > 0 || words[0] === '--version' || words[0] === '-V' ? called : commands;
   for (const module of wanted) (await module.load())(program, run);
   // Settings made above are not inherited by commands that were added before; each needs its own.
-  for (const command of program.commands)
+  const settle = (command: Command): void => {
     command.exitOverride().showSuggestionAfterError(true).configureOutput(program.configureOutput());
+    command.commands.forEach(settle);
+  };
+  program.commands.forEach(settle);
   return program;
 }
 

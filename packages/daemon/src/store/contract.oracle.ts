@@ -150,5 +150,33 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       expect(await store.recall('nothing')).toBeUndefined();
       await store.close();
     });
+
+    test('the last looks of pages, and how a site answers by hour of the week', async () => {
+      const store = await open();
+      const { page: first } = await added(store, 'https://a.example/1');
+      const { page: second } = await added(store, 'https://a.example/2');
+      // Monday 5 January 2026, 03:00 UTC.
+      const mondayMs = Date.UTC(2026, 0, 5, 3);
+      await store.commit(
+        [1, 2, 3].map((version) => look(first.page.id, version, `text ${version}`, mondayMs + version)),
+      );
+      const {
+        projection: _projection,
+        change: _change,
+        ...failed
+      } = look(first.page.id, 3, 'text 3', mondayMs + 25 * 3_600_000);
+      await store.commit([{ ...failed, kind: 'failed' }]);
+      const activity = await store.activity([first.page.id, second.page.id, 'nobody'], 3);
+      expect(activity.get(first.page.id)).toEqual(['changed', 'changed', 'failed']);
+      expect(activity.get(second.page.id)).toEqual([]);
+      expect(activity.get('nobody')).toEqual([]);
+      expect(await store.siteHours('a.example', 0)).toEqual([
+        { hour: 3, looks: 3, failures: 0, changes: 2, meanMs: 20 },
+        { hour: 28, looks: 1, failures: 1, changes: 0, meanMs: 20 },
+      ]);
+      expect(await store.siteHours('a.example', mondayMs + 3_600_000)).toHaveLength(1);
+      expect(await store.siteHours('b.example', 0)).toEqual([]);
+      await store.close();
+    });
   });
 }

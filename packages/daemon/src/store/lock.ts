@@ -16,6 +16,8 @@ export interface Locked {
 export interface DaemonAddress {
   readonly pid: number;
   readonly url: string;
+  /** Opens the API to commands on this machine that can read the folder, where the daemon listens beyond loopback. */
+  readonly key?: string;
 }
 
 export type LockOutcome =
@@ -52,7 +54,11 @@ export function lockFolder(folder: string): LockOutcome {
   }
   return {
     kind: 'locked',
-    announce: (address) => writeFileSync(addressFile(folder), `${JSON.stringify(address)}\n`),
+    announce: (address) => {
+      // Made anew, so that the mode holds: nobody else may read the key.
+      rmSync(addressFile(folder), { force: true });
+      writeFileSync(addressFile(folder), `${JSON.stringify(address)}\n`, { mode: 0o600 });
+    },
     release: () => {
       rmSync(addressFile(folder), { force: true });
       db.close();

@@ -45,6 +45,15 @@ export interface LookEntry {
   readonly bytesReceived: number;
 }
 
+export interface SiteHour {
+  /** 0 to 167. */
+  readonly hour: number;
+  readonly looks: number;
+  readonly failures: number;
+  readonly changes: number;
+  readonly meanMs: number;
+}
+
 export interface Counts {
   readonly pages: number;
   readonly changes: number;
@@ -94,6 +103,10 @@ export interface Store {
   search(query: SearchQuery): Promise<readonly SearchHit[]>;
   /** Messages on their way; planned by `commit` in the same transaction as what they tell. */
   readonly outbox: Outbox;
+  /** The kinds of each page's last looks, oldest first. */
+  activity(pageIds: readonly string[], limit: number): Promise<ReadonlyMap<string, readonly LookKind[]>>;
+  /** How a site answered in each hour of the week (from Monday 00:00 UTC) since a moment; hours without a look are left out. */
+  siteHours(site: string, sinceMs: number): Promise<readonly SiteHour[]>;
   /** The newest first. */
   looks(pageId: string, limit: number): Promise<readonly LookEntry[]>;
   counts(): Promise<Counts>;

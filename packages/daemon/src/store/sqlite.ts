@@ -8,14 +8,14 @@
 import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
-import { lookKinds, type Look, type WatchedPage } from '../values/look.ts';
+import { lookKinds, type Look, type LookKind, type WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
 import type { Probe } from '../values/probe.ts';
 import { Archive } from './archive.ts';
 import { SqliteCare } from './care.ts';
 import { migrations } from './migrations.ts';
 import { SqliteOutbox } from './outbox.ts';
-import type { Counts, Kept, LookEntry, NewPage, PageQuery, Store, Version } from './port.ts';
+import type { Counts, Kept, LookEntry, NewPage, PageQuery, SiteHour, Store, Version } from './port.ts';
 import { search, type SearchHit, type SearchQuery } from './search.ts';
 import {
   type PageRow,
@@ -368,6 +368,25 @@ export class SqliteStore implements Store {
         bytesReceived: row.bytes,
       })),
     );
+  }
+
+  activity(pageIds: readonly string[], limit: number): Promise<ReadonlyMap<string, readonly LookKind[]>> {
+    const statement = this.#sql(
+      'SELECT kind FROM looks WHERE pk = (SELECT pk FROM pages WHERE id = ?) ORDER BY at DESC LIMIT ?',
+    );
+    const kindsOf = (id: string): readonly LookKind[] =>
+      (statement.all(id, limit) as { kind: number }[]).map((row) => lookKinds[row.kind]!).reverse();
+    return Promise.resolve(new Map(pageIds.map((id) => [id, kindsOf(id)])));
+  }
+
+  siteHours(site: string, sinceMs: number): Promise<readonly SiteHour[]> {
+    // The epoch began on a Thursday, three days after a Monday.
+    const rows = this.#sql(
+      `SELECT (looks.at / 3600000 + 72) % 168 AS hour, count(*) AS looks, sum(kind IN (5, 6)) AS failures,
+         sum(kind = 1) AS changes, avg(duration) AS meanMs
+       FROM looks JOIN pages USING (pk) WHERE site = ? AND looks.at >= ? GROUP BY hour ORDER BY hour`,
+    ).all(site, sinceMs);
+    return Promise.resolve(rows as SiteHour[]);
   }
 
   counts(): Promise<Counts> {

@@ -25,8 +25,8 @@ interface Checked {
 }
 
 /** Asks the daemon that runs on the folder; the looks are its own, within its budget. */
-async function checkThrough(url: string, all: boolean): Promise<Checked | CommandOutcome> {
-  const client = remote(url);
+async function checkThrough(url: string, key: string | undefined, all: boolean): Promise<Checked | CommandOutcome> {
+  const client = remote(url, key);
   const answer = await client.ask('POST', '/api/check', { all });
   return answer.status >= 400 ? problemOutcome(answer) : (answer.body as Checked);
 }
@@ -55,7 +55,9 @@ async function check(file: string | undefined, options: CheckOptions): Promise<C
   if (folder.kind === 'failed') return failed(folder.sentence);
   if (folder.kind === 'held' && folder.url === undefined) return failed(folder.sentence);
   const checked =
-    folder.kind === 'held' ? await checkThrough(folder.url!, all) : await checkAlone(config.value, folder, all);
+    folder.kind === 'held'
+      ? await checkThrough(folder.url!, folder.key, all)
+      : await checkAlone(config.value, folder, all);
   if ('code' in checked) return checked;
   if (json) printJson(checked);
   else if (checked.changes.length > 0) print(changeTable(checked.changes));

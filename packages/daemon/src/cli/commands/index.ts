@@ -15,6 +15,7 @@ export const commands: readonly CommandModule[] = [
   { names: ['changes'], load: async () => (await import('./changes.ts')).registerChanges },
   { names: ['diff'], load: async () => (await import('./diff.ts')).registerDiff },
   { names: ['plan'], load: async () => (await import('./plan.ts')).registerPlan },
+  { names: ['token'], load: async () => (await import('./token.ts')).registerToken },
   { names: ['solve'], load: async () => (await import('./solve.ts')).registerSolve },
   { names: ['import'], load: async () => (await import('./import.ts')).registerImport },
   { names: ['export'], load: async () => (await import('./export.ts')).registerExport },

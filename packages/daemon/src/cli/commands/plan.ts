@@ -25,8 +25,8 @@ interface Planned {
   readonly budget: BudgetView;
 }
 
-async function planThrough(url: string, limit: number): Promise<Planned | CommandOutcome> {
-  const client = remote(url);
+async function planThrough(url: string, key: string | undefined, limit: number): Promise<Planned | CommandOutcome> {
+  const client = remote(url, key);
   const plan = await client.ask('GET', `/api/plan?limit=${limit}`);
   if (plan.status >= 400) return problemOutcome(plan);
   const budget = await client.ask('GET', '/api/budget');
@@ -58,7 +58,9 @@ async function plan(file: string | undefined, options: PlanOptions): Promise<Com
   if (folder.kind === 'failed') return failed(folder.sentence);
   if (folder.kind === 'held' && folder.url === undefined) return failed(folder.sentence);
   const planned =
-    folder.kind === 'held' ? await planThrough(folder.url!, limit) : await planAlone(config.value, folder, limit);
+    folder.kind === 'held'
+      ? await planThrough(folder.url!, folder.key, limit)
+      : await planAlone(config.value, folder, limit);
   if ('code' in planned) return planned;
   if (json) printJson({ ...planned.plan, budget: planned.budget });
   else print(planned.plan.pages === 0 ? 'Nothing is watched yet; "revisit add URL" begins.' : shown(planned));

@@ -1,0 +1,147 @@
+/**
+ * Who may do what beyond loopback. Tokens and sessions are 256 random bits; only their SHA-256 is kept, so the data folder
+ * gives nobody access. With that many random bits a slow hash would protect nothing more.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Kept, Store } from '../../store/port.ts';
+import type { Clock } from '../../values/clock.ts';
+
+export type Scope = 'read' | 'write' | 'admin';
+
+export interface Token {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly hash: string;
+  readonly createdAtMs: number;
+}
+
+interface Session {
+  readonly hash: string;
+  readonly tokenId: string;
+  readonly untilMs: number;
+}
+
+interface Access {
+  readonly tokens: readonly Token[];
+  readonly sessions: readonly Session[];
+  /** Signs the addresses of feeds. */
+  readonly feedSecret: string;
+}
+
+/** A month: long enough not to be asked daily, short enough that a lost device forgets. */
+const sessionMs = 30 * 86_400_000;
+/** Nobody logs in that often; the oldest go first. */
+const sessionsMax = 1_000;
+/** More tokens than that are a mistake in a script. */
+export const tokensMax = 1_000;
+const memoryKey = 'access';
+
+const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+const secretOf = (prefix: string): string => `${prefix}_${randomBytes(32).toString('base64url')}`;
+
+function same(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+export class AccessBook {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  #access: Access | undefined;
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  async #read(): Promise<Access> {
+    if (this.#access) return this.#access;
+    const saved = await this.#store.recall(memoryKey);
+    if (saved) return (this.#access = JSON.parse(Buffer.from(saved).toString('utf8')) as Access);
+    const fresh: Access = { tokens: [], sessions: [], feedSecret: randomBytes(32).toString('base64url') };
+    await this.#write(fresh);
+    return fresh;
+  }
+
+  async #write(access: Access): Promise<Kept<undefined>> {
+    const kept = await this.#store.remember(memoryKey, Buffer.from(JSON.stringify(access)));
+    if (kept.kind === 'kept') this.#access = access;
+    return kept;
+  }
+
+  async tokens(): Promise<readonly Token[]> {
+    return (await this.#read()).tokens;
+  }
+
+  /** The secret is shown this once. */
+  async add(name: string, scope: Scope): Promise<Kept<{ readonly token: Token; readonly secret: string }>> {
+    const access = await this.#read();
+    const secret = secretOf('rv');
+    const token: Token = {
+      id: randomBytes(6).toString('hex'),
+      name,
+      scope,
+      hash: hashOf(secret),
+      createdAtMs: this.#clock.nowMs(),
+    };
+    const kept = await this.#write({ ...access, tokens: [...access.tokens, token] });
+    return kept.kind === 'kept' ? { kind: 'kept', value: { token, secret } } : kept;
+  }
+
+  /** Ends its sessions too. */
+  async revoke(id: string): Promise<Kept<boolean>> {
+    const access = await this.#read();
+    if (!access.tokens.some((token) => token.id === id)) return { kind: 'kept', value: false };
+    const kept = await this.#write({
+      ...access,
+      tokens: access.tokens.filter((token) => token.id !== id),
+      sessions: access.sessions.filter((session) => session.tokenId !== id),
+    });
+    return kept.kind === 'kept' ? { kind: 'kept', value: true } : kept;
+  }
+
+  async verify(secret: string): Promise<Token | undefined> {
+    const hash = hashOf(secret);
+    return (await this.#read()).tokens.find((token) => same(token.hash, hash));
+  }
+
+  async openSession(token: Token): Promise<Kept<{ readonly secret: string; readonly seconds: number }>> {
+    const access = await this.#read();
+    const secret = secretOf('rs');
+    const now = this.#clock.nowMs();
+    const alive = access.sessions.filter((session) => session.untilMs > now).slice(1 - sessionsMax);
+    const session = { hash: hashOf(secret), tokenId: token.id, untilMs: now + sessionMs };
+    const kept = await this.#write({ ...access, sessions: [...alive, session] });
+    return kept.kind === 'kept' ? { kind: 'kept', value: { secret, seconds: sessionMs / 1000 } } : kept;
+  }
+
+  async session(secret: string): Promise<Token | undefined> {
+    const hash = hashOf(secret);
+    const { sessions, tokens } = await this.#read();
+    const session = sessions.find((candidate) => same(candidate.hash, hash));
+    if (!session || session.untilMs <= this.#clock.nowMs()) return undefined;
+    return tokens.find((token) => token.id === session.tokenId);
+  }
+
+  async closeSession(secret: string): Promise<Kept<undefined>> {
+    const access = await this.#read();
+    const hash = hashOf(secret);
+    return this.#write({ ...access, sessions: access.sessions.filter((session) => session.hash !== hash) });
+  }
+
+  /** What makes a feed's address secret; each feed has its own, so that one that leaks opens no other. */
+  async feedKey(path: string): Promise<string> {
+    const { feedSecret } = await this.#read();
+    return createHmac('sha256', feedSecret).update(path).digest('base64url').slice(0, 32);
+  }
+
+  async opensFeed(path: string, key: string): Promise<boolean> {
+    return same(await this.feedKey(path), key);
+  }
+
+  /** All feed addresses given out so far stop working. */
+  async newFeedSecret(): Promise<Kept<undefined>> {
+    return this.#write({ ...(await this.#read()), feedSecret: randomBytes(32).toString('base64url') });
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * A typed client of the API. Written by house/api-client.ts from the OpenAPI document; do not edit.
+ */
+/* oxlint-disable */
+
+export type Problem = { readonly type: string; readonly title: string; readonly status: number; readonly detail: string };
+
+export type Fault = { readonly code: string; readonly sentence: string };
+
+export type PageInput = { readonly url: string; readonly title?: string | undefined; readonly tags?: readonly (string)[] | undefined; readonly weight?: number | undefined; readonly urgency?: string | { readonly kind: string } | undefined; readonly life?: string | { readonly kind: string } | undefined; readonly loss?: 'obsolescence' | 'staleness' | undefined; readonly importance?: number | { readonly breaks: readonly (number)[]; readonly values: readonly (number)[]; readonly period?: number | undefined } | undefined; readonly spacing?: string | undefined; readonly headers?: Readonly<Record<string, unknown>> | undefined; readonly render?: boolean | undefined; readonly paused?: boolean | undefined; readonly options?: Readonly<Record<string, unknown>> | undefined; readonly select?: string | Readonly<Record<string, unknown>> | undefined };
+
+export type PageChange = { readonly url?: string | undefined; readonly title?: string | undefined; readonly tags?: readonly (string)[] | undefined; readonly weight?: number | undefined; readonly urgency?: string | { readonly kind: string } | undefined; readonly life?: string | { readonly kind: string } | undefined; readonly loss?: 'obsolescence' | 'staleness' | undefined; readonly importance?: number | { readonly breaks: readonly (number)[]; readonly values: readonly (number)[]; readonly period?: number | undefined } | undefined; readonly spacing?: string | undefined; readonly headers?: Readonly<Record<string, unknown>> | undefined; readonly render?: boolean | undefined; readonly paused?: boolean | undefined; readonly options?: Readonly<Record<string, unknown>> | undefined; readonly select?: string | Readonly<Record<string, unknown>> | undefined };
+
+export type Page = { readonly id: string; readonly url: string; readonly site: string; readonly select: string; readonly title: string | null; readonly tags: readonly (string)[]; readonly weight: number; readonly paused: boolean; readonly options: Readonly<Record<string, unknown>>; readonly spacingSeconds?: number | undefined; readonly loss?: string | undefined; readonly render?: boolean | undefined; readonly urgency?: { readonly kind: string } | undefined; readonly life?: { readonly kind: string } | undefined; readonly importance?: number | { readonly breaks: readonly (number)[]; readonly values: readonly (number)[]; readonly period?: number | undefined } | undefined; readonly headers?: readonly (string)[] | undefined; readonly addedAt: string; readonly status: 'new' | 'present' | 'gone' | 'unreadable'; readonly version: number; readonly looks: number; readonly changes: number; readonly failures: number; readonly lastProbe: string | null; readonly lastSeen: string | null; readonly lastChange: string | null; readonly fault: Fault | null; readonly movedTo: string | null; readonly current: number | null; readonly rate: number | null; readonly rateInterval: readonly (number | null)[] | null; readonly nextProbe: string | null; readonly activity?: string | undefined; readonly created?: boolean | undefined };
+
+export type Change = { readonly cursor: string; readonly id: string; readonly pageId: string; readonly url: string; readonly site: string; readonly title?: string | undefined; readonly tags: readonly (string)[]; readonly kind: 'changed' | 'gone' | 'returned' | 'moved' | 'discovered' | 'trouble'; readonly at: string; readonly after: string | null; readonly fromVersion?: number | undefined; readonly toVersion?: number | undefined; readonly count: number; readonly summary: string; readonly seen?: boolean | undefined };
+
+export type Version = { readonly number: number; readonly at: string; readonly hash: string; readonly format: string; readonly bytes: number };
+
+export type Look = { readonly at: string; readonly kind: 'first' | 'changed' | 'unchanged' | 'gone' | 'unreadable' | 'refused' | 'failed'; readonly durationMs: number; readonly bytesReceived: number };
+
+export type Difference = { readonly format: string; readonly blocks: readonly ({ readonly kind: 'same' | 'removed' | 'added' | 'changed'; readonly lines?: number | readonly (string)[] | undefined; readonly first?: readonly (string)[] | undefined; readonly last?: readonly (string)[] | undefined; readonly words?: readonly ({ readonly kind: 'same' | 'removed' | 'added'; readonly text: string })[] | undefined })[]; readonly linesAdded: number; readonly linesRemoved: number; readonly charactersAdded: number; readonly charactersRemoved: number; readonly places: number; readonly number?: { readonly from: number; readonly to: number } | undefined; readonly cut?: boolean | undefined };
+
+export type Token = { readonly id: string; readonly name: string; readonly scope: 'read' | 'write' | 'admin'; readonly createdAt: string };
+
+export type OutlineNode = { readonly depth: number; readonly tag: string; readonly selector: string; readonly matches: number; readonly text: string };
+
+export interface Calls {
+  /** Metrics in the form Prometheus reads */
+  readonly 'GET /metrics': { readonly answer: string };
+  /** Watch a page, or a list of pages */
+  readonly 'POST /api/pages': { readonly body: PageInput | readonly (PageInput)[]; readonly answer: Page | { readonly pages: readonly (Page)[] } };
+  /** What is watched */
+  readonly 'GET /api/pages': { readonly query?: { readonly site?: string | undefined; readonly tag?: string | undefined; readonly text?: string | undefined; readonly status?: 'new' | 'present' | 'gone' | 'unreadable' | 'paused' | 'trouble' | undefined; readonly limit?: number | undefined; readonly cursor?: string | undefined; readonly order?: 'added' | 'changed' | 'looked' | 'next' | 'current' | 'rate' | 'title' | 'trouble' | undefined; readonly skip?: number | undefined; readonly activity?: boolean | undefined }; readonly answer: { readonly pages: readonly (Page)[]; readonly next: string | null; readonly total?: number | undefined } };
+  /** The tags in use, most used first */
+  readonly 'GET /api/tags': { readonly answer: { readonly tags: readonly ({ readonly tag: string; readonly pages: number })[] } };
+  /** Update, remove or look at many pages */
+  readonly 'POST /api/pages/bulk': { readonly body: { readonly do: 'update' | 'remove' | 'probe'; readonly ids?: readonly (string)[] | undefined; readonly match?: { readonly site?: string | undefined; readonly tag?: string | undefined; readonly text?: string | undefined; readonly status?: 'new' | 'present' | 'gone' | 'unreadable' | 'paused' | 'trouble' | undefined } | undefined; readonly set?: PageChange | undefined; readonly addTags?: readonly (string)[] | undefined; readonly removeTags?: readonly (string)[] | undefined }; readonly answer: { readonly pages: number } };
+  /** A page */
+  readonly 'GET /api/pages/{id}': { readonly path: { readonly id: string }; readonly answer: Page };
+  /** Change its settings */
+  readonly 'PATCH /api/pages/{id}': { readonly path: { readonly id: string }; readonly body: PageChange; readonly answer: Page };
+  /** Stop watching it and forget its versions */
+  readonly 'DELETE /api/pages/{id}': { readonly path: { readonly id: string }; readonly answer: undefined };
+  /** Look now, as soon as politeness allows */
+  readonly 'POST /api/pages/{id}/probe': { readonly path: { readonly id: string }; readonly answer: { readonly id: string; readonly asked: boolean } };
+  /** Look at a page before it is watched */
+  readonly 'POST /api/preview': { readonly body: PageInput; readonly answer: { readonly url: string; readonly finalUrl: string; readonly title: string | null; readonly mediaType: string | null; readonly bytes: number; readonly text: string | null; readonly format: string | null; readonly fault: Fault | null; readonly outline: readonly (OutlineNode)[] } };
+  /** Its versions, oldest first */
+  readonly 'GET /api/pages/{id}/versions': { readonly path: { readonly id: string }; readonly answer: { readonly versions: readonly (Version)[] } };
+  /** One version, as text */
+  readonly 'GET /api/pages/{id}/versions/{number}': { readonly path: { readonly id: string; readonly number: number }; readonly answer: string };
+  /** A number over time, where the page shows one */
+  readonly 'GET /api/pages/{id}/numbers': { readonly path: { readonly id: string }; readonly answer: { readonly numbers: readonly ({ readonly at: string; readonly value: number })[] } };
+  /** What differs between two versions; the last two unless said otherwise */
+  readonly 'GET /api/pages/{id}/diff': { readonly path: { readonly id: string }; readonly query?: { readonly from?: number | undefined; readonly to?: number | undefined; readonly brief?: boolean | undefined }; readonly answer: { readonly from: number; readonly to: number; readonly difference: Difference } };
+  /** How it was observed: every look, newest first */
+  readonly 'GET /api/pages/{id}/looks': { readonly path: { readonly id: string }; readonly query?: { readonly limit?: number | undefined }; readonly answer: { readonly looks: readonly (Look)[] } };
+  /** When in the week it was looked at and changed, by hour from Monday 00:00 UTC */
+  readonly 'GET /api/pages/{id}/week': { readonly path: { readonly id: string }; readonly answer: { readonly looks: readonly (number)[]; readonly changes: readonly (number)[]; readonly learned?: readonly (number)[] | undefined } };
+  /** What conditions for telling would have done on the last versions */
+  readonly 'POST /api/pages/{id}/try': { readonly path: { readonly id: string }; readonly body: { readonly options: Readonly<Record<string, unknown>> }; readonly answer: { readonly tried: readonly ({ readonly version: number; readonly at: string; readonly verdict: 'told' | 'kept quiet' | 'no change'; readonly why?: string | undefined })[] } };
+  /** Every change once, in order, for ever resumable */
+  readonly 'GET /api/changes': { readonly query?: { readonly after?: string | undefined; readonly before?: string | undefined; readonly order?: 'oldest' | 'newest' | undefined; readonly limit?: number | undefined; readonly page?: string | undefined; readonly site?: string | undefined; readonly tag?: string | undefined; readonly kind?: 'changed' | 'gone' | 'returned' | 'moved' | 'discovered' | 'trouble' | undefined; readonly text?: string | undefined; readonly unseen?: boolean | undefined }; readonly answer: { readonly changes: readonly (Change)[]; readonly next: string; readonly more: boolean; readonly last: number; readonly unseen: number } };
+  /** Mark changes as seen, or as not */
+  readonly 'POST /api/changes/seen': { readonly body: { readonly upTo?: string | undefined; readonly cursors?: readonly (string)[] | undefined; readonly seen: boolean }; readonly answer: undefined };
+  /** The same as server-sent events; Last-Event-ID resumes with nothing lost */
+  readonly 'GET /api/changes/stream': { readonly query?: { readonly after?: string | undefined }; readonly answer: string };
+  /** The coming looks, their price, and how far the plan can be from the best there is */
+  readonly 'GET /api/plan': { readonly query?: { readonly limit?: number | undefined }; readonly answer: { readonly policy: string; readonly pages: number; readonly budgetPerHour: number; readonly probes: readonly ({ readonly at: string; readonly pageId: string; readonly url: string; readonly site: string; readonly ratePerDay: number | null; readonly current: number | null })[]; readonly priceHours: number | null; readonly meanDelayHours: number | null; readonly meanDelayHoursBound: number | null; readonly gap: number | null; readonly policyDelayHours: number | null; readonly dearSites: readonly ({ readonly site: string; readonly priceHours: number | null })[] } };
+  /** What one more look an hour is worth, and how long changes wait at other budgets */
+  readonly 'GET /api/budget': { readonly answer: { readonly budgetPerHour: number; readonly now: { readonly probesPerHour: number; readonly meanDelayHours: number | null; readonly priceHours: number | null }; readonly oneMore: { readonly probesPerHour: number; readonly meanDelayHours: number | null; readonly priceHours: number | null; readonly soonerMinutes: number | null }; readonly curve: readonly ({ readonly probesPerHour: number; readonly meanDelayHours: number | null; readonly priceHours: number | null })[] } };
+  /** Look at what is due, or at every page, and wait until all of it is kept */
+  readonly 'POST /api/check': { readonly body: null | { readonly all?: boolean | undefined }; readonly answer: { readonly looks: number; readonly requests: number; readonly changes: readonly (Change)[] } };
+  /** Liveness: whether what is found can be kept */
+  readonly 'GET /healthz': { readonly answer: { readonly healthy: boolean; readonly running: boolean } };
+  /** Readiness: whether the pages are loaded and the store answers */
+  readonly 'GET /readyz': { readonly answer: { readonly ready: boolean } };
+  /** The collection and the daemon in numbers */
+  readonly 'GET /api/status': { readonly answer: { readonly version: string; readonly pages: number; readonly changes: number; readonly looks: number; readonly loop: { readonly sent: number; readonly kept: number; readonly overflowed: number; readonly inFlight: number; readonly queued: number; readonly waiting: number } | null; readonly budgetPerHour: number | null; readonly policy: string | null; readonly healthy: boolean } };
+  /** Every page with its settings and what was learned of it */
+  readonly 'GET /api/export': { readonly query?: { readonly cursor?: string | undefined; readonly limit?: number | undefined; readonly secrets?: boolean | undefined }; readonly answer: { readonly records: readonly (Readonly<Record<string, unknown>>)[]; readonly next: string | null } };
+  /** Take in pages with their past; whole or not at all */
+  readonly 'POST /api/import': { readonly body: { readonly records: readonly (Readonly<Record<string, unknown>>)[] }; readonly answer: { readonly pages: readonly (unknown)[] } };
+  /** Take an import back */
+  readonly 'DELETE /api/import': { readonly body: { readonly ids: readonly (string)[] }; readonly answer: { readonly removed: number } };
+  /** The tokens, without their secrets */
+  readonly 'GET /api/tokens': { readonly answer: { readonly tokens: readonly (Token)[] } };
+  /** Make a token; its secret is shown this once */
+  readonly 'POST /api/tokens': { readonly body: { readonly name: string; readonly scope: 'read' | 'write' | 'admin' }; readonly answer: Token & { readonly secret: string } };
+  /** Revoke a token and end its sessions */
+  readonly 'DELETE /api/tokens/{id}': { readonly path: { readonly id: string }; readonly answer: undefined };
+  /** Who is asking, and what they may do */
+  readonly 'GET /api/session': { readonly answer: { readonly name: string; readonly scope: 'read' | 'write' | 'admin'; readonly via: string } };
+  /** Trade a token for a session of the dashboard */
+  readonly 'POST /api/session': { readonly body: { readonly token: string }; readonly answer: { readonly name: string; readonly scope: 'read' | 'write' | 'admin' } };
+  /** End the session */
+  readonly 'DELETE /api/session': { readonly answer: undefined };
+  /** The secret addresses of the feeds, for readers that cannot send a token */
+  readonly 'GET /api/feeds': { readonly query?: { readonly page?: string | undefined }; readonly answer: { readonly changes: string; readonly page: string | null } };
+  /** Make all feed addresses given out so far stop working */
+  readonly 'POST /api/feeds/renew': { readonly answer: undefined };
+}
+
+type Input<Name extends keyof Calls> = Omit<Calls[Name], 'answer'>;
+/** Calls that need nothing may be made without an input. */
+type Given<Name extends keyof Calls> = {} extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>];
+
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+}
+
+export type Ask = <Name extends keyof Calls>(name: Name, ...given: Given<Name>) => Promise<Calls[Name]['answer']>;
+
+/** Turns calls into requests; how they are sent, and what becomes of a problem, is the sender's to say. */
+export function createClient(send: (request: Sent) => Promise<unknown>): Ask {
+  return (async (name: string, input: { path?: object; query?: object; body?: unknown } = {}) => {
+    const [method, pattern] = name.split(' ') as [string, string];
+    const values = new Map(Object.entries(input.path ?? {}));
+    const path = pattern.replace(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(String(values.get(part))));
+    const query = Object.entries(input.query ?? {}).filter(([, value]) => value !== undefined && value !== '');
+    const words = new URLSearchParams(query.map(([word, value]) => [word, String(value)])).toString();
+    return send({ method, path: words === '' ? path : `${path}?${words}`, body: input.body });
+  }) as Ask;
+}

@@ -1,0 +1,243 @@
+/** The API held against its own description: generated requests, valid and not, and what comes back. */
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { policies } from '@revisit/core';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { FastifyInstance } from 'fastify';
+import { clientFile, clientText, type OpenApi } from '../../../../house/api-client.ts';
+import { Desk } from '../desk.ts';
+import { createWorld, startLoop } from '../simulation/world.ts';
+import { poissonLaw } from '../simulation/simulated-web.ts';
+import { openSqlite } from '../store/sqlite.ts';
+import { openApiDocument } from './document.ts';
+import { createApi } from './server.ts';
+
+type Schema = Record<string, any>; // eslint-disable-line typescript/no-explicit-any -- JSON schemas are read as they come
+const document = (await openApiDocument()) as unknown as OpenApi & { openapi: string };
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema({ ...document, $id: 'doc' });
+
+function validator(schema: Schema): ValidateFunction {
+  return ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"doc#/components')) as object);
+}
+
+const odd = fc.constantFrom(
+  '',
+  '0',
+  '-1',
+  '1e400',
+  '\u0000',
+  '<script>',
+  '‮rtl',
+  '../..',
+  '%00',
+  'ü'.repeat(300),
+  'null',
+  '[]',
+);
+
+/** Values that fit a schema. */
+function valid(schema: Schema): fc.Arbitrary<unknown> {
+  if (schema['$ref']) return valid(document.components.schemas[String(schema['$ref']).split('/').at(-1)!] as Schema);
+  if (schema['enum']) return fc.constantFrom(...(schema['enum'] as unknown[]));
+  if (schema['anyOf']) return fc.oneof(...(schema['anyOf'] as Schema[]).map(valid));
+  switch (schema['type']) {
+    case 'integer':
+      return fc.integer({ min: schema['minimum'] ?? 0, max: Math.min(schema['maximum'] ?? 50, 50) });
+    case 'number':
+      return fc.double({
+        min: schema['exclusiveMinimum'] === 0 ? 0.01 : (schema['minimum'] ?? 0),
+        max: 100,
+        noNaN: true,
+      });
+    case 'boolean':
+      return fc.boolean();
+    case 'null':
+      return fc.constant(null);
+    case 'string':
+      return fc.oneof(
+        fc.string({ minLength: schema['minLength'] ?? 0, maxLength: 20 }),
+        fc.constantFrom('a', '1', 'main'),
+      );
+    case 'array':
+      return fc.array(valid(schema['items'] as Schema), { maxLength: 3 });
+    case 'object':
+      return objectOf(schema);
+    default:
+      return fc.jsonValue({ maxDepth: 2 });
+  }
+}
+
+function objectOf(schema: Schema): fc.Arbitrary<unknown> {
+  const properties = (schema['properties'] ?? {}) as Record<string, Schema>;
+  const required = (schema['required'] ?? []) as string[];
+  const fields = Object.fromEntries(
+    Object.entries(properties).map(([name, field]) => [
+      name,
+      name === 'url' ? fc.constantFrom('https://a.example/1', 'https://b.example/2', 'c.example') : valid(field),
+    ]),
+  );
+  return fc.record(fields, { requiredKeys: required });
+}
+
+/** A value with something broken in it, or something else altogether. */
+const broken = (schema: Schema): fc.Arbitrary<unknown> =>
+  fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc
+      .tuple(valid(schema), fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 1 }))
+      .map(([value, name, stranger]) =>
+        typeof value === 'object' && value !== null ? { ...value, [name]: stranger } : stranger,
+      ),
+    fc.tuple(valid(schema), fc.nat(), fc.oneof(odd, fc.jsonValue({ maxDepth: 1 }))).map(([value, at, other]) => {
+      if (typeof value !== 'object' || value === null) return other;
+      const names = Object.keys(value);
+      return names.length === 0 ? other : { ...value, [names[at % names.length]!]: other };
+    }),
+  );
+
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method, path, operation: operation as Schema })),
+);
+/** These answer only when something happens, or when the client leaves; they have tests of their own. */
+const endless = new Set(['/api/changes/stream', '/api/check']);
+const tried = operations.filter(({ path }) => !endless.has(path));
+
+let app: FastifyInstance;
+let ids: readonly string[];
+
+beforeAll(async () => {
+  const opened = openSqlite(':memory:');
+  if (opened.kind === 'failed') throw new Error(opened.sentence);
+  const pages = [0, 1, 2].map((i) => ({
+    url: `https://s${i}.example/p`,
+    site: `s${i}.example`,
+    law: poissonLaw(3_600_000),
+  }));
+  const world = await createWorld({ seed: 5, startMs: Date.UTC(2026, 0, 5), store: opened.store, pages });
+  const loop = await startLoop(world, policies['uniform']!.create(1), {
+    looksPerSecond: 0.02,
+    spacingMs: 1_000,
+    robots: 4,
+    queueMax: 64,
+  });
+  void loop.run(new AbortController().signal);
+  await world.clock.runUntil(world.clock.nowMs() + 86_400_000);
+  app = createApi(new Desk(opened.store, world.clock, () => {}, loop));
+  ids = (await opened.store.pages({ limit: 10 })).map(({ page }) => page.id);
+});
+afterAll(() => app.close());
+
+interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly body: unknown;
+  readonly sendsBody: boolean;
+}
+
+function requests(path: string, method: string, operation: Schema, good: boolean): fc.Arbitrary<Request> {
+  const parameters = (operation['parameters'] ?? []) as Schema[];
+  const inPath = parameters.filter((parameter) => parameter['in'] === 'path');
+  const inQuery = parameters.filter((parameter) => parameter['in'] === 'query');
+  const body = (operation['requestBody'] as Schema | undefined)?.['content']['application/json']['schema'] as
+    | Schema
+    | undefined;
+  const pathValue = (parameter: Schema): fc.Arbitrary<string> =>
+    parameter['name'] === 'id'
+      ? fc.oneof(
+          fc.nat(2).map((i) => ids[i]!),
+          good ? fc.constant('none') : odd.filter((text) => text !== ''),
+        )
+      : good
+        ? valid(parameter['schema'] as Schema).map(String)
+        : odd.filter((text) => text !== '');
+  const queryValue = (parameter: Schema): fc.Arbitrary<string | undefined> => {
+    const some = good
+      ? valid(parameter['schema'] as Schema).map(String)
+      : fc.oneof(odd, valid(parameter['schema'] as Schema).map(String));
+    return parameter['required'] ? some : fc.option(some, { nil: undefined });
+  };
+  return fc
+    .tuple(
+      fc.tuple(...inPath.map(pathValue)),
+      fc.tuple(...inQuery.map(queryValue)),
+      body ? (good ? valid(body) : broken(body)) : fc.constant(undefined),
+    )
+    .map(([places, queries, value]) => {
+      const url = inPath.reduce(
+        (text, parameter, i) => text.replace(`{${String(parameter['name'])}}`, encodeURIComponent(places[i]!)),
+        path,
+      );
+      const words = inQuery.flatMap((parameter, i) =>
+        queries[i] === undefined ? [] : [[String(parameter['name']), queries[i]] as [string, string]],
+      );
+      return {
+        method,
+        url: `${url}?${new URLSearchParams(words).toString()}`,
+        body: value,
+        sendsBody: body !== undefined,
+      };
+    });
+}
+
+async function send({ method, url, body, sendsBody }: Request) {
+  return app.inject({
+    method: method.toUpperCase() as 'GET',
+    url,
+    ...(sendsBody ? { headers: { 'content-type': 'application/json' }, payload: JSON.stringify(body) ?? '' } : {}),
+  });
+}
+
+const responseValidators = new Map<string, ValidateFunction | undefined>();
+function responseValidator(
+  operation: Schema,
+  path: string,
+  method: string,
+  status: number,
+): ValidateFunction | undefined {
+  const name = `${method} ${path} ${status}`;
+  if (!responseValidators.has(name)) {
+    const responses = operation['responses'] as Record<string, Schema>;
+    const response = responses[String(status)] ?? responses[`${String(status)[0]}XX`];
+    expect(response, `${name} is documented`).toBeDefined();
+    const content = Object.entries((response!['content'] ?? {}) as Record<string, Schema>)[0];
+    const isJson = content?.[0].includes('json') === true && status !== 204;
+    responseValidators.set(name, isJson ? validator(content[1]['schema'] as Schema) : undefined);
+  }
+  return responseValidators.get(name);
+}
+
+describe('the OpenAPI document', () => {
+  test('is version 3.1, describes every call, and the client in the repository is made from it', () => {
+    expect(document.openapi).toMatch(/^3\.1/);
+    expect(operations.every(({ operation }) => typeof operation['summary'] === 'string')).toBe(true);
+    expect(readFileSync(clientFile, 'utf8'), 'run: node house/api-client.ts').toBe(clientText(document));
+  });
+
+  test.each(tried.map((entry) => [`${entry.method.toUpperCase()} ${entry.path}`, entry] as const))(
+    '%s answers as documented, whatever is asked',
+    async (_name, { path, method, operation }) => {
+      const bodySchema = (operation['requestBody'] as Schema | undefined)?.['content']['application/json']['schema'] as
+        | Schema
+        | undefined;
+      const fitsBody = bodySchema ? validator(bodySchema) : undefined;
+      for (const good of [true, false]) {
+        await fc.assert(
+          fc.asyncProperty(requests(path, method, operation, good), async (request) => {
+            const answer = await send(request);
+            expect(answer.statusCode, answer.body).not.toBe(500);
+            const check = responseValidator(operation, path, method, answer.statusCode);
+            if (check) expect(check(answer.json()), JSON.stringify([check.errors, answer.json()])).toBe(true);
+            if (answer.statusCode >= 400 && answer.statusCode !== 503) {
+              expect(answer.headers['content-type']).toContain('application/problem+json');
+              expect((answer.json() as { detail: string }).detail).not.toBe('');
+            }
+            if (fitsBody && !fitsBody(request.body)) expect(answer.statusCode).toBeGreaterThanOrEqual(400);
+          }),
+          { seed: 9, numRuns: 25 },
+        );
+      }
+    },
+  );
+});

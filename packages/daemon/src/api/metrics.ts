@@ -1,0 +1,68 @@
+/** What the daemon does, in numbers for Prometheus. Read from the loop and the store when they are asked for. */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { Desk } from '../desk.ts';
+import { type Api, Media, operation } from './operation.ts';
+
+type Reading = (desk: Desk) => number | Promise<number>;
+
+const gauges: Readonly<Record<string, readonly [string, Reading]>> = {
+  revisit_pages: ['Pages that are watched.', async (desk) => (await desk.store.counts()).pages],
+  revisit_changes_total: ['Changes in the log.', async (desk) => (await desk.store.counts()).changes],
+  revisit_looks_total: ['Looks that were kept.', async (desk) => (await desk.store.counts()).looks],
+  revisit_probes_sent_total: ['Probes sent since the start.', (desk) => desk.loop?.counts().sent ?? 0],
+  revisit_probes_in_flight: ['Probes under way.', (desk) => desk.loop?.counts().inFlight ?? 0],
+  revisit_probes_waiting: ['Pages in line for their site to be free.', (desk) => desk.loop?.counts().waiting ?? 0],
+  revisit_queue_length: ['Answers that wait for detection.', (desk) => desk.loop?.counts().queued ?? 0],
+  revisit_queue_limit: ['Answers that may wait.', (desk) => desk.loop?.settings.queueMax ?? 0],
+  revisit_queue_overflows_total: [
+    'Answers dropped because the queue was full.',
+    (desk) => desk.loop?.counts().overflowed ?? 0,
+  ],
+  revisit_robots: ['Requests that may be under way at once.', (desk) => desk.loop?.settings.robots ?? 0],
+  revisit_budget_per_hour: ['Requests allowed an hour.', (desk) => (desk.loop?.settings.looksPerSecond ?? 0) * 3600],
+  revisit_store_healthy: ['1 while the store takes what is found.', (desk) => ((desk.loop?.healthy ?? true) ? 1 : 0)],
+};
+
+export function metricRoutes(app: Api, desk: Desk): void {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'revisit_' });
+  for (const [name, [help, read]] of Object.entries(gauges)) {
+    // A total that is read, not counted here, is a gauge to the library and a counter to the reader.
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(await read(desk));
+      },
+    });
+  }
+  const requests = new Counter({
+    name: 'revisit_api_requests_total',
+    help: 'Requests to the API.',
+    labelNames: ['method', 'route', 'status'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'revisit_api_request_seconds',
+    help: 'How long requests to the API took.',
+    labelNames: ['route'],
+    buckets: [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5],
+    registers: [registry],
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    // The pattern, not the address: addresses are without number.
+    const route = request.routeOptions.url ?? 'unknown';
+    requests.inc({ method: request.method, route, status: reply.statusCode });
+    seconds.observe({ route }, reply.elapsedTime / 1000);
+  });
+
+  const schema = operation({
+    tag: 'system',
+    summary: 'Metrics in the form Prometheus reads',
+    answers: { 200: Media('text/plain', 'Names begin with revisit_.') },
+  });
+  app.get('/metrics', { schema }, async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
+  );
+}

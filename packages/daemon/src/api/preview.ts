@@ -1,0 +1,90 @@
+/** A look at a page before it is watched: what would be kept of it, and the parts one could choose. */
+import { Type } from '@sinclair/typebox';
+import { readPage } from '../config/page-input.ts';
+import { detect } from '../detect/detect.ts';
+import { outline } from '../detect/outline.ts';
+import type { Desk } from '../desk.ts';
+import type { Fetched } from '../loop.ts';
+import { decodeText } from '../values/text.ts';
+import { type Api, operation } from './operation.ts';
+import { notRunning } from './pages.ts';
+import { problem } from './problem.ts';
+import { FaultBody, Nullable, OutlineNode, PageInput } from './schemas.ts';
+import { exceptBody } from './validation.ts';
+
+/** What a person reads of a preview. */
+const textCharactersMax = 20_000;
+/** Trying selections on the page just fetched costs the site nothing. */
+const keepMs = 5 * 60_000;
+const keptMax = 20;
+
+interface Peeked {
+  readonly atMs: number;
+  readonly finalUrl: string;
+  readonly outcome: Fetched;
+}
+
+export function previewRoutes(app: Api, desk: Desk): void {
+  const peeked = new Map<string, Peeked>();
+
+  const schema = operation({
+    tag: 'pages',
+    summary: 'Look at a page before it is watched',
+    description: 'One request, within politeness; the same URL again within minutes is answered from memory.',
+    body: PageInput,
+    answers: {
+      200: Type.Object({
+        url: Type.String(),
+        finalUrl: Type.String(),
+        title: Nullable(Type.String()),
+        mediaType: Nullable(Type.String()),
+        bytes: Type.Integer(),
+        text: Nullable(Type.String({ description: 'What would be kept of it.' })),
+        format: Nullable(Type.String()),
+        fault: Nullable(FaultBody),
+        outline: Type.Array(OutlineNode),
+      }),
+    },
+  });
+  app.post('/api/preview', { schema, validatorCompiler: exceptBody }, async (request, reply) => {
+    const page = readPage(request.body);
+    if (page.kind === 'wrong') return problem(reply, 400, 'page-wrong', page.sentence);
+    if (!desk.loop) return notRunning(reply);
+    const { url, site, headers, select, options, render } = page.value;
+    const key = JSON.stringify([url, headers, render]);
+    const now = desk.clock.nowMs();
+    let known = peeked.get(key);
+    if (!known || now - known.atMs > keepMs) {
+      const observation = await desk.loop.peek({
+        url,
+        site,
+        ...(headers ? { headers } : {}),
+        ...(render ? { render } : {}),
+      });
+      const { outcome } = observation;
+      if (outcome.kind === 'gone')
+        return problem(reply, 422, 'page-gone', `The server answers ${outcome.status}: the page is not there.`);
+      if (outcome.kind === 'refused' || outcome.kind === 'failed')
+        return problem(reply, 422, outcome.fault.code, outcome.fault.sentence);
+      if (outcome.kind === 'not-modified') return problem(reply, 422, 'status-unexpected', 'The server answers 304.');
+      known = { atMs: now, finalUrl: observation.finalUrl ?? url, outcome };
+      peeked.set(key, known);
+      if (peeked.size > keptMax) peeked.delete(peeked.keys().next().value!);
+    }
+    const { body, mediaType, charset } = known.outcome;
+    const { detection } = await detect({ select, options, body, mediaType, charset, url: known.finalUrl, atMs: now });
+    const projection = detection.kind === 'first' ? detection.projection : undefined;
+    const isHtml = mediaType === undefined || mediaType.includes('html');
+    return {
+      url,
+      finalUrl: known.finalUrl,
+      title: projection?.title ?? null,
+      mediaType: mediaType ?? null,
+      bytes: body.length,
+      text: projection?.text.slice(0, textCharactersMax) ?? null,
+      format: projection?.format ?? null,
+      fault: detection.kind === 'unreadable' ? detection.fault : null,
+      outline: isHtml ? [...outline(decodeText(body, mediaType, charset).text)] : [],
+    };
+  });
+}

@@ -1,0 +1,212 @@
+/** The bodies of the API as schemas: the one description that requests, answers, /openapi.json and the typed client share. */
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+
+/** Named schemas, as they appear under `components` of the OpenAPI document. */
+export const schemas: TSchema[] = [];
+
+function named<Schema extends TSchema>(id: string, schema: Schema) {
+  schemas.push({ ...schema, $id: id });
+  return Type.Unsafe<Static<Schema>>({ $ref: `${id}#` });
+}
+
+const open = { additionalProperties: true } as const;
+const closed = { additionalProperties: false } as const;
+
+export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+export const Time = Type.String({ format: 'date-time' });
+const OneOf = <const Words extends readonly string[]>(words: Words) =>
+  Type.Unsafe<Words[number]>({ type: 'string', enum: [...words] });
+export { OneOf };
+
+export const Problem = named(
+  'Problem',
+  Type.Object({
+    type: Type.String(),
+    title: Type.String({ description: 'The code, as listed in docs/faults.md.' }),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'One sentence that names the field, the value and what is allowed.' }),
+  }),
+);
+
+export const FaultBody = named('Fault', Type.Object({ code: Type.String(), sentence: Type.String() }));
+
+export const pageStatuses = ['new', 'present', 'gone', 'unreadable'] as const;
+export const lookKindNames = ['first', 'changed', 'unchanged', 'gone', 'unreadable', 'refused', 'failed'] as const;
+export const changeKinds = ['changed', 'gone', 'returned', 'moved', 'discovered', 'trouble'] as const;
+export const scopes = ['read', 'write', 'admin'] as const;
+
+const Profile = Type.Object({
+  breaks: Type.Array(Type.Number()),
+  values: Type.Array(Type.Number()),
+  period: Type.Optional(Type.Number()),
+});
+
+/** What a page's user may set. */
+const settings = {
+  title: Type.Optional(Type.String({ maxLength: 2_000 })),
+  tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 200 })),
+  weight: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, description: 'How much a change of it matters, relative to 1.' }),
+  ),
+  urgency: Type.Optional(Type.Union([Type.String(), Type.Object({ kind: Type.String() }, open)])),
+  life: Type.Optional(Type.Union([Type.String(), Type.Object({ kind: Type.String() }, open)])),
+  loss: Type.Optional(OneOf(['obsolescence', 'staleness'])),
+  importance: Type.Optional(Type.Union([Type.Number({ minimum: 0 }), Profile])),
+  spacing: Type.Optional(Type.String({ description: 'The least time between two looks at it, such as 1h.' })),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  render: Type.Optional(Type.Boolean()),
+  paused: Type.Optional(Type.Boolean()),
+  options: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  select: Type.Optional(
+    Type.Union([Type.String({ minLength: 1 }), Type.Object({}, open)], {
+      description: 'A CSS selector, //xpath, $.jsonpath, jq:…, regexp:…, main, links, text or whole.',
+    }),
+  ),
+};
+
+export const PageInput = named(
+  'PageInput',
+  Type.Object({ url: Type.String({ minLength: 1, maxLength: 4_096 }), ...settings }, closed),
+);
+export const PageChange = named('PageChange', Type.Object({ url: Type.Optional(Type.String()), ...settings }, closed));
+
+export const PageBody = named(
+  'Page',
+  Type.Object(
+    {
+      id: Type.String(),
+      url: Type.String(),
+      site: Type.String(),
+      select: Type.String(),
+      title: Nullable(Type.String()),
+      tags: Type.Array(Type.String()),
+      weight: Type.Number(),
+      paused: Type.Boolean(),
+      options: Type.Record(Type.String(), Type.Unknown()),
+      spacingSeconds: Type.Optional(Type.Number()),
+      loss: Type.Optional(Type.String()),
+      render: Type.Optional(Type.Boolean()),
+      urgency: Type.Optional(Type.Object({ kind: Type.String() }, open)),
+      life: Type.Optional(Type.Object({ kind: Type.String() }, open)),
+      importance: Type.Optional(Type.Union([Type.Number(), Profile])),
+      headers: Type.Optional(Type.Array(Type.String(), { description: 'Names only: values never come out again.' })),
+      addedAt: Time,
+      status: OneOf(pageStatuses),
+      version: Type.Integer(),
+      looks: Type.Integer(),
+      changes: Type.Integer(),
+      failures: Type.Integer(),
+      lastProbe: Nullable(Time),
+      lastSeen: Nullable(Time),
+      lastChange: Nullable(Time),
+      fault: Nullable(FaultBody),
+      movedTo: Nullable(Type.String()),
+      current: Nullable(
+        Type.Number({ minimum: 0, maximum: 1, description: 'The probability that our copy is current.' }),
+      ),
+      rate: Nullable(Type.Number({ description: 'Expected changes a day from now on.' })),
+      rateInterval: Nullable(Type.Array(Nullable(Type.Number()))),
+      nextProbe: Nullable(Time),
+      activity: Type.Optional(
+        Type.String({
+          description: 'The last looks, newest last, one letter each: first letters of their kinds, x for failed.',
+        }),
+      ),
+      created: Type.Optional(Type.Boolean()),
+    },
+    open,
+  ),
+);
+
+export const ChangeBody = named(
+  'Change',
+  Type.Object(
+    {
+      cursor: Type.String(),
+      id: Type.String(),
+      pageId: Type.String(),
+      url: Type.String(),
+      site: Type.String(),
+      title: Type.Optional(Type.String()),
+      tags: Type.Array(Type.String()),
+      kind: OneOf(changeKinds),
+      at: Time,
+      after: Nullable(Time),
+      fromVersion: Type.Optional(Type.Integer()),
+      toVersion: Type.Optional(Type.Integer()),
+      count: Type.Number(),
+      summary: Type.String(),
+      seen: Type.Optional(Type.Boolean({ description: 'Whether somebody marked it as seen.' })),
+    },
+    open,
+  ),
+);
+
+export const VersionBody = named(
+  'Version',
+  Type.Object(
+    {
+      number: Type.Integer(),
+      at: Time,
+      hash: Type.String(),
+      format: Type.String(),
+      bytes: Type.Integer(),
+    },
+    open,
+  ),
+);
+
+export const LookBody = named(
+  'Look',
+  Type.Object({
+    at: Time,
+    kind: OneOf(lookKindNames),
+    durationMs: Type.Number(),
+    bytesReceived: Type.Number(),
+  }),
+);
+
+const WordRun = Type.Object({ kind: OneOf(['same', 'removed', 'added']), text: Type.String() });
+export const DifferenceBody = named(
+  'Difference',
+  Type.Object(
+    {
+      format: Type.String(),
+      blocks: Type.Array(
+        Type.Object({
+          kind: OneOf(['same', 'removed', 'added', 'changed']),
+          lines: Type.Optional(Type.Union([Type.Integer(), Type.Array(Type.String())])),
+          first: Type.Optional(Type.Array(Type.String())),
+          last: Type.Optional(Type.Array(Type.String())),
+          words: Type.Optional(Type.Array(WordRun)),
+        }),
+      ),
+      linesAdded: Type.Integer(),
+      linesRemoved: Type.Integer(),
+      charactersAdded: Type.Integer(),
+      charactersRemoved: Type.Integer(),
+      places: Type.Integer(),
+      number: Type.Optional(Type.Object({ from: Type.Number(), to: Type.Number() })),
+      cut: Type.Optional(Type.Boolean({ description: 'There is more than a brief answer shows.' })),
+    },
+    open,
+  ),
+);
+
+export const TokenBody = named(
+  'Token',
+  Type.Object({ id: Type.String(), name: Type.String(), scope: OneOf(scopes), createdAt: Time }),
+);
+
+export const OutlineNode = named(
+  'OutlineNode',
+  Type.Object({
+    depth: Type.Integer(),
+    tag: Type.String(),
+    selector: Type.String({ description: 'A CSS selector that matches this element.' }),
+    matches: Type.Integer({ description: 'How many elements the selector matches.' }),
+    text: Type.String(),
+  }),
+);
+
+export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) });
