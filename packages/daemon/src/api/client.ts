@@ -1,5 +1,5 @@
 /**
- * A typed client of the API. Written by house/api-client.ts from the OpenAPI document; do not edit.
+ * A typed client of the API. Written by generate-client.ts from the OpenAPI document; do not edit.
  */
 /* oxlint-disable */
 

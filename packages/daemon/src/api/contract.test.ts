@@ -5,7 +5,7 @@ import { policies } from '@revisit/core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FastifyInstance } from 'fastify';
-import { clientFile, clientText, type OpenApi } from '../../../../house/api-client.ts';
+import { clientFile, clientText, type OpenApi } from './generate-client.ts';
 import { Desk } from '../desk.ts';
 import { createWorld, startLoop } from '../simulation/world.ts';
 import { poissonLaw } from '../simulation/simulated-web.ts';
@@ -212,7 +212,9 @@ describe('the OpenAPI document', () => {
   test('is version 3.1, describes every call, and the client in the repository is made from it', () => {
     expect(document.openapi).toMatch(/^3\.1/);
     expect(operations.every(({ operation }) => typeof operation['summary'] === 'string')).toBe(true);
-    expect(readFileSync(clientFile, 'utf8'), 'run: node house/api-client.ts').toBe(clientText(document));
+    expect(readFileSync(clientFile, 'utf8'), 'run: node packages/daemon/src/api/generate-client.ts').toBe(
+      clientText(document),
+    );
   });
 
   test.each(tried.map((entry) => [`${entry.method.toUpperCase()} ${entry.path}`, entry] as const))(

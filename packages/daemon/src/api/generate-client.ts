@@ -1,6 +1,6 @@
 /**
- * Writes packages/daemon/src/api/client.ts from the OpenAPI document: the types of every body and call, and one function that
- * makes a request of them. `node house/api-client.ts` after a route has changed; a test holds the two together.
+ * Writes client.ts from the OpenAPI document: the types of every body and call, and one function that
+ * makes a request of them. `node packages/daemon/src/api/generate-client.ts` after a route has changed; a test holds the two together.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -102,7 +102,7 @@ function callOf(method: string, path: string, operation: Operation): string {
 }
 
 const head = `/**
- * A typed client of the API. Written by house/api-client.ts from the OpenAPI document; do not edit.
+ * A typed client of the API. Written by generate-client.ts from the OpenAPI document; do not edit.
  */
 /* oxlint-disable */
 `;
@@ -143,9 +143,9 @@ export function clientText(document: OpenApi): string {
   return `${head}\n${types.join('\n')}\nexport interface Calls {\n${calls.join('\n')}\n}\n${tail}`;
 }
 
-export const clientFile = join(import.meta.dirname, '../packages/daemon/src/api/client.ts');
+export const clientFile = join(import.meta.dirname, 'client.ts');
 
 if (import.meta.main) {
-  const { openApiDocument } = await import('../packages/daemon/src/api/document.ts');
+  const { openApiDocument } = await import('./document.ts');
   writeFileSync(clientFile, clientText((await openApiDocument()) as unknown as OpenApi));
 }
