@@ -4,6 +4,7 @@ import { IntervalPolicy } from './interval-policy.ts';
 import { heritrix, miniflux, nutch, stormcrawler } from './peer-rules.ts';
 import type { Policy } from './policy.ts';
 import { RatePolicy } from './rate-policy.ts';
+import { WeekPolicy } from './week-policy.ts';
 
 export type PolicyEntry =
   /** Told its budget; calibration turns what it is told. */
@@ -19,5 +20,8 @@ export const policies: Readonly<Record<string, PolicyEntry>> = {
   heritrix: { knob: 'scale', create: (scale) => new IntervalPolicy(heritrix, scale) },
   miniflux: { knob: 'scale', create: (scale) => new IntervalPolicy(miniflux, scale) },
   cho: { knob: 'told', create: () => new RatePolicy('cho', cho) },
+  doe: { knob: 'told', create: () => new WeekPolicy('doe') },
+  threshold: { knob: 'told', create: () => new WeekPolicy('threshold') },
+  'first-arrival': { knob: 'told', create: () => new WeekPolicy('first-arrival') },
   lambdacrawl: { knob: 'told', create: () => new RatePolicy('lambdacrawl', lambdacrawl) },
 };

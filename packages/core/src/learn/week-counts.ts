@@ -1,0 +1,71 @@
+/**
+ * The week of a collection as Eckstein, Gal and Reiner fit theirs (§5.1): a rate for each hour of the week, changes over the
+ * time watched, here relative to what the pages' own rates lead to expect. Known change times count in their hour; a change
+ * found by a look is spread over the hours since the look before, evenly. Hours are drawn to the average until a few changes
+ * of their own speak for them.
+ */
+import { type Profile, profile } from '../time/profile.ts';
+import { secondOfWeek, utc, weekAtOffset, weekSeconds } from '../time/week.ts';
+
+const hourSeconds = 3_600;
+const hours = weekSeconds / hourSeconds;
+/** This many expected changes are assumed to have come as expected in every hour. */
+const prior = 3;
+/** A gap longer than this says too little about hours. */
+const gapMax = 12 * hourSeconds;
+
+export class WeekCounts {
+  readonly #seen = new Float64Array(hours);
+  readonly #expected = new Float64Array(hours);
+  #changes = 0;
+
+  /** How many changes the week is learned from. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** The change times of a page over (from, to]; its rate is taken from them. */
+  teach(times: Float64Array, from: number, to: number): void {
+    const perHour = times.length / Math.max(hours, ((to - from) / weekSeconds) * hours);
+    const turns = Math.max(1, (to - from) / weekSeconds);
+    for (let h = 0; h < hours; h++) this.#expected[h] += perHour * turns;
+    for (const at of times) this.#seen[Math.floor(secondOfWeek(utc, at) / hourSeconds)]++;
+    this.#changes += times.length;
+  }
+
+  /** A look at `to` after one at `from`, at a page of this rate. */
+  look(from: number, to: number, changed: boolean, rate: number): void {
+    if (!(to > from) || to - from > gapMax) return;
+    // What a look can show is a change or none, so that is what is counted on both sides.
+    const chance = -Math.expm1(-rate * (to - from));
+    for (let at = from; at < to;) {
+      const second = secondOfWeek(utc, at);
+      const h = Math.floor(second / hourSeconds);
+      const end = Math.min(to, at + (h + 1) * hourSeconds - second);
+      const share = (end - at) / (to - from);
+      this.#expected[h] += chance * share;
+      if (changed) this.#seen[h] += share;
+      at = end;
+    }
+    if (changed) this.#changes++;
+  }
+
+  /** Relative intensity of mean 1, as a function of UTC that repeats every week. */
+  shape(): Profile {
+    const level =
+      this.#seen.reduce((a, b) => a + b, 0) /
+      Math.max(
+        1e-9,
+        this.#expected.reduce((a, b) => a + b, 0),
+      );
+    const values = this.#seen.map((seen, h) => (seen + prior) / (this.#expected[h] * (level || 1) + prior));
+    const mean = values.reduce((a, b) => a + b, 0) / hours;
+    const breaks = Array.from({ length: hours + 1 }, (_, h) => h * hourSeconds);
+    const week = profile(
+      breaks,
+      values.map((value) => value / mean),
+      weekSeconds,
+    );
+    return weekAtOffset(week, 0);
+  }
+}
