@@ -4,7 +4,9 @@
  */
 import { solveCollect } from './collect.ts';
 import { solveEstimate } from './estimate.ts';
+import { solveHorizon } from './horizon.ts';
 import { solveMarket } from './market.ts';
+import { solveOrder } from './order.ts';
 import { solvePolite } from './polite.ts';
 import { type Fields, Refusal, isFields } from './read.ts';
 import { solveRobots } from './robots.ts';
@@ -21,6 +23,8 @@ const solvers: Record<string, Solver> = {
   polite: solvePolite,
   market: solveMarket,
   collect: solveCollect,
+  horizon: solveHorizon,
+  order: solveOrder,
   estimate: solveEstimate,
   robots: solveRobots,
   sequence: solveSequence,

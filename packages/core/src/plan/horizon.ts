@@ -1,0 +1,224 @@
+/**
+ * The n-day plan (Brewington §2.3.3, eqs. 25–34, for every n): on which days to look at which pages, at most `capacity` a
+ * day, so that the discounted cost of pages out of date over all days is least.
+ *
+ * A strategy's cost is a sum over gaps between looks (horizon-costs.ts), so at prices per day each page finds its best of 2ⁿ
+ * strategies as a shortest path over n + 1 days, and prices that clear the days give the optimum; there is no search over
+ * |OO|. Small problems are solved exactly: the linear programme over strategies, with branching where a page is split
+ * (assign.ts; for costs from a change model that has not been seen to happen). Large ones by prices, whole plans repaired to
+ * the capacities, with the gap: `lowerBound ≤ optimum ≤ cost`. Pages with one law, age, wait and weight are one kind and
+ * planned once. Cost: O(n²) a kind and price vector.
+ */
+import { type Assignment, assign } from './assign.ts';
+import type { Market, Plan } from './clearing.ts';
+import { type HorizonLoss, type HorizonPage, costCells, costIndex, gapCosts } from './horizon-costs.ts';
+import { planAtScale } from './horizon-scale.ts';
+
+export interface HorizonProblem {
+  readonly days: number;
+  readonly capacity: number;
+  readonly discount: number;
+  readonly loss: HorizonLoss;
+  readonly pages: readonly HorizonPage[];
+}
+
+export interface HorizonPlan {
+  /** `looks[page · days + day]` is 1 where the page is observed, days from 0. */
+  readonly looks: Uint8Array;
+  readonly cost: number;
+  readonly lowerBound: number;
+  /** Of each day, what one more observation on it would save. */
+  readonly prices: Float64Array;
+}
+
+// Beyond this many pages × days² the price method is as good, and much faster.
+const exactCellsMax = 40_000;
+
+export function planHorizon(problem: HorizonProblem): HorizonPlan {
+  const { days, capacity, pages } = problem;
+  const kinds = kindsOf(problem);
+  if (pages.length * days * days > exactCellsMax) return planAtScale(kinds, days, capacity);
+  const market = gapMarket(kinds, days, capacity);
+  const none = pages.map((_, page) => market.plan(page, []));
+  return asPlan(assign(market, none, none, limitsFor(days)), days);
+}
+
+/** Costs given by hand, one number a strategy and page: `costs[page][strategy]`, bit d of a strategy for a look on day d. */
+export function planStrategies(costs: readonly Float64Array[], days: number, capacity: number): HorizonPlan {
+  const rowsOf = (strategy: number) =>
+    Int32Array.from(Array.from({ length: days }, (_, d) => d).filter((d) => strategy & (1 << d)));
+  const rows = Array.from({ length: 1 << days }, (_, strategy) => rowsOf(strategy));
+  const planOf = (page: number, strategy: number): Plan => ({ rows: rows[strategy], value: -costs[page][strategy] });
+  const market: Market = {
+    pages: costs.length,
+    capacity: Array<number>(days).fill(capacity),
+    best: (page, price) => {
+      let best = 0;
+      let least = Infinity;
+      for (let strategy = 0; strategy < rows.length; strategy++) {
+        let net = costs[page][strategy];
+        for (const row of rows[strategy]) net += price[row];
+        if (net < least) [least, best] = [net, strategy];
+      }
+      return planOf(page, best);
+    },
+  };
+  const none = costs.map((_, page) => planOf(page, 0));
+  return asPlan(assign(market, none, none, limitsFor(days)), days);
+}
+
+function limitsFor(days: number) {
+  return { branchRows: days, nodesMax: 2000, pivotsMax: 50_000 };
+}
+
+function asPlan(found: Assignment, days: number): HorizonPlan {
+  const looks = new Uint8Array(found.plans.length * days);
+  found.plans.forEach((plan, page) => plan.rows.forEach((row) => (looks[page * days + row] = 1)));
+  return { looks, cost: -found.value, lowerBound: -found.bound, prices: found.price };
+}
+
+/** Pages that are alike in everything, and what gaps cost them. */
+export interface Kinds {
+  readonly kindOf: Int32Array;
+  readonly count: Int32Array;
+  readonly weight: Float64Array;
+  /** Where a kind's costs for weight 1 begin in `costs`. */
+  readonly offset: Float64Array;
+  readonly costs: Float64Array;
+}
+
+/** Looking for pages that are alike costs as much as planning them where there are none: a few tell. */
+function areAllDifferent(pages: readonly HorizonPage[]): boolean {
+  const few = Math.min(2000, pages.length);
+  const seen = new Set<HorizonPage['chain']>();
+  for (let n = 0; n < few; n++) seen.add(pages[Math.floor((n * pages.length) / few)].chain);
+  return few > 0 && seen.size === few;
+}
+
+function kindsApart({ days, discount, loss, pages }: HorizonProblem): Kinds {
+  const cells = costCells(days);
+  const costs = new Float64Array(pages.length * cells);
+  for (let n = 0; n < pages.length; n++) gapCosts(pages[n], days, discount, loss, costs, n * cells);
+  return {
+    kindOf: Int32Array.from({ length: pages.length }, (_, n) => n),
+    count: new Int32Array(pages.length).fill(1),
+    weight: new Float64Array(pages.length).fill(1),
+    offset: Float64Array.from({ length: pages.length }, (_, n) => n * cells),
+    costs,
+  };
+}
+
+function kindsOf(problem: HorizonProblem): Kinds {
+  const { days, discount, loss, pages } = problem;
+  if (areAllDifferent(pages)) return kindsApart(problem);
+  const chains = new Map<HorizonPage['chain'], number>();
+  const weights = new Map<number, number>();
+  const law = numbering();
+  const kind = numbering();
+  const kindOf = new Int32Array(pages.length);
+  const count = new Int32Array(pages.length);
+  const weight = new Float64Array(pages.length);
+  const lawOf = new Int32Array(pages.length);
+  const first = new Int32Array(pages.length);
+  for (let i = 0; i < pages.length; i++) {
+    const page = pages[i];
+    const state = law(
+      numbered(chains, page.chain),
+      (page.age * 8192 + page.since) * page.chain.cycle + ((page.day ?? 0) % page.chain.cycle),
+    );
+    const own = kind(state, numbered(weights, page.weight));
+    // Numbers are handed out in order, so a number that was not there before is this page's.
+    if (count[own]++ === 0) {
+      weight[own] = page.weight;
+      lawOf[own] = state;
+      first[state] = i;
+    }
+    kindOf[i] = own;
+  }
+  const cells = costCells(days);
+  const laws = law.size();
+  const kinds = kind.size();
+  const costs = new Float64Array(laws * cells);
+  for (let n = 0; n < laws; n++) gapCosts({ ...pages[first[n]], weight: 1 }, days, discount, loss, costs, n * cells);
+  return {
+    kindOf,
+    count: count.subarray(0, kinds),
+    weight: weight.subarray(0, kinds),
+    offset: Float64Array.from(lawOf.subarray(0, kinds), (n) => n * cells),
+    costs,
+  };
+}
+
+function numbered<Key>(known: Map<Key, number>, key: Key): number {
+  let number = known.get(key);
+  if (number === undefined) known.set(key, (number = known.size));
+  return number;
+}
+
+/** Dense numbers for pairs of numbers. */
+function numbering() {
+  const rows = new Map<number, number | Map<number, number>>();
+  const only = new Map<number, number>();
+  let size = 0;
+  const number = (a: number, b: number): number => {
+    // Most first halves have one second half only: no map of its own for those.
+    const seen = only.get(a);
+    if (seen === undefined && !rows.has(a)) {
+      only.set(a, b);
+      rows.set(a, size);
+      return size++;
+    }
+    const row = rows.get(a) ?? 0;
+    if (typeof row === 'number') {
+      if (seen === b) return row;
+      rows.set(a, new Map([[seen ?? 0, row], [b, size]]));
+      return size++;
+    }
+    const known = row.get(b);
+    if (known !== undefined) return known;
+    row.set(b, size);
+    return size++;
+  };
+  return Object.assign(number, { size: () => size });
+}
+
+interface GapMarket extends Market {
+  plan(page: number, looks: readonly number[]): Plan;
+}
+
+function gapMarket({ kindOf, weight, offset, costs }: Kinds, days: number, capacity: number): GapMarket {
+  const value = new Float64Array(days + 2);
+  const from = new Int32Array(days + 2);
+  const gap = (page: number, e: number, f: number) => {
+    const kind = kindOf[page];
+    return f === e + 1 ? 0 : weight[kind] * costs[offset[kind] + costIndex(days, e, f - 1)];
+  };
+  const plan = (page: number, looks: readonly number[]): Plan => {
+    let cost = 0;
+    let last = 0;
+    for (const look of [...looks, days + 1]) {
+      cost += gap(page, last, look);
+      last = look;
+    }
+    return { rows: Int32Array.from(looks, (look) => look - 1), value: -cost };
+  };
+  return {
+    pages: kindOf.length,
+    capacity: Array<number>(days).fill(capacity),
+    plan,
+    best: (page, price) => {
+      value[0] = 0;
+      for (let f = 1; f <= days + 1; f++) {
+        value[f] = Infinity;
+        const toll = f <= days ? price[f - 1] : 0;
+        for (let e = 0; e < f; e++) {
+          const cost = value[e] + gap(page, e, f) + toll;
+          if (cost < value[f]) [value[f], from[f]] = [cost, e];
+        }
+      }
+      const looks: number[] = [];
+      for (let f = from[days + 1]; f > 0; f = from[f]) looks.push(f);
+      return plan(page, looks.reverse());
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * Pages that take unequal times to fetch (Brewington §2.4): the order in which a changed page is found soonest, or a unit of
+ * benefit gained soonest,
+ *
+ *   min over orders of  T₁ ⁄ B₁ + (1 − P₁)·[T₂ ⁄ B₂ + (1 − P₂)·[…]]        (35), (37) as they should be printed,
+ *
+ * is by falling B·P ⁄ T (36), (38): an exchange of neighbours shows it. Ties go to the lowest index. O(n log n).
+ *
+ * By itself this order never reaches a page that is dear enough (§2.4.3). `FairOrder` therefore keeps a share of the
+ * fetching time for whoever has waited longest. Guarantee: with share s and at most T seconds to fetch all pages once, every
+ * page is begun within T ⁄ s plus one fetch of its last look, however costly it is: the kept share alone goes round all
+ * pages in that time.
+ */
+
+export interface Task {
+  /** That a look finds a change. */
+  readonly probability: number;
+  /** Seconds, or any unit. */
+  readonly time: number;
+  /** What a change found is worth. */
+  readonly benefit: number;
+}
+
+export function bestOrder(tasks: readonly Task[]): Int32Array {
+  const rate = Float64Array.from(tasks, payoff);
+  return Int32Array.from(tasks.keys()).sort((a, b) => (rate[a] === rate[b] ? a - b : rate[b] - rate[a]));
+}
+
+/** B·P ⁄ T; a page that takes no time pays without limit unless there is nothing to find. */
+export function payoff({ probability, time, benefit }: Task): number {
+  const gain = probability * benefit;
+  return gain === 0 ? 0 : gain / time;
+}
+
+/** Expected time to the first unit of benefit in this order. */
+export function expectedTime(tasks: readonly Task[], order: ArrayLike<number>): number {
+  let sum = 0;
+  let still = 1;
+  for (let n = 0; n < order.length && still > 0; n++) {
+    const { probability, time, benefit } = tasks[order[n]];
+    // What brings no benefit takes for ever to bring a unit of it; it stands where nothing is left to find.
+    if (benefit > 0) sum += (still * time) / benefit;
+    else if (time > 0) sum = Infinity;
+    still *= 1 - probability;
+  }
+  return sum;
+}
+
+/** By which factor an order has become slower than the best one for what is believed now: 1 is still the best. */
+export function orderDrift(tasks: readonly Task[], order: ArrayLike<number>): number {
+  const now = expectedTime(tasks, order);
+  const best = expectedTime(tasks, bestOrder(tasks));
+  return best > 0 && Number.isFinite(now) ? now / best : 1;
+}
+
+/** The best order for most of the time, the longest wait for the rest of it, planned again when it has drifted. */
+export class FairOrder {
+  readonly #share: number;
+  readonly #driftMax: number;
+  #order: Int32Array = new Int32Array(0);
+  #place = 0;
+  #fair = 0;
+  #spent = 0;
+
+  /** `share` of the time for whoever has waited longest; an order whose next page pays `driftMax` times less than the best is made anew. */
+  constructor(share = 0.1, driftMax = 1.05) {
+    this.#share = share;
+    this.#driftMax = driftMax;
+  }
+
+  /** The next page to fetch, of those whose tasks are given; −1 when there is none. */
+  next(tasks: readonly Task[], lookedAt: ArrayLike<number>): number {
+    if (tasks.length === 0) return -1;
+    if (this.#fair <= this.#share * this.#spent) return longestWait(lookedAt, tasks.length);
+    const stale = this.#order.length !== tasks.length || this.#place >= this.#order.length;
+    if (stale || this.#hasDrifted(tasks)) {
+      this.#order = bestOrder(tasks);
+      this.#place = 0;
+    }
+    return this.#order[this.#place];
+  }
+
+  /** The page that stands next against the best there is: an order as a whole may still be good when its head is not. */
+  #hasDrifted(tasks: readonly Task[]): boolean {
+    let best = 0;
+    for (const task of tasks) best = Math.max(best, payoff(task));
+    return best > this.#driftMax * payoff(tasks[this.#order[this.#place]]);
+  }
+
+  /** The page was fetched in this time. */
+  fetched(page: number, seconds: number): void {
+    if (this.#fair <= this.#share * this.#spent) this.#fair += seconds;
+    if (this.#order[this.#place] === page) this.#place++;
+    this.#spent += seconds;
+  }
+}
+
+function longestWait(lookedAt: ArrayLike<number>, count: number): number {
+  let first = 0;
+  for (let page = 1; page < count; page++) if (lookedAt[page] < lookedAt[first]) first = page;
+  return first;
+}
