@@ -12,12 +12,28 @@ export {
   urgencyAfter,
   urgencyGrowth,
 } from './loss/capture.ts';
+export { countsOf, resetFromSeenAges, resetFromSeenLifetimes, usualAges } from './learn/reset.ts';
+export { RetrievalTimes } from './learn/retrieval-time.ts';
 export { type Lines, type Loss, scheduleLoss } from './loss/loss.ts';
 export { obsolescence } from './loss/obsolescence.ts';
 export { staleness } from './loss/staleness.ts';
 export { type Life, type Urgency, lifeAfter, urgencyAt, utilityLoss } from './loss/utility.ts';
 export { type Kin, groupKeys, kinOf, sitePrefix } from './model/kin.ts';
+export {
+  type AgeChain,
+  ageChain,
+  agesAfter,
+  changedSince,
+  dayAgeChain,
+  resetAtAge,
+  resetFromAges,
+  resetFromLifetimes,
+  stationaryAges,
+  stepsStale,
+  unchangedFor,
+} from './model/age-chain.ts';
 export type { ChangeModel, Known } from './model/model.ts';
+export { twoStageDensity, twoStageMode, twoStageReset, twoStageSurvival } from './model/two-stage.ts';
 export { type PoissonModel, homogeneous, poisson, shaped } from './model/poisson.ts';
 export {
   type CertifiedCollection,
@@ -25,6 +41,19 @@ export {
   collectOptimal,
   collectUpperBound,
 } from './plan/collect-optimal.ts';
+export {
+  allKinds,
+  bestByTrying,
+  gainByDefinition,
+  randomEpoch,
+  utilityByDefinition,
+} from './plan/collect-instances.ts';
+export { type Assignment, assign, priceBound } from './plan/assign.ts';
+export { type CollectMarket, collectMarket } from './plan/collect-market.ts';
+export { type HorizonLoss, type HorizonPage } from './plan/horizon-costs.ts';
+export { type HorizonPlan, type HorizonProblem, planHorizon, planStrategies } from './plan/horizon.ts';
+export { observeGreedily } from './plan/observe-greedy.ts';
+export { FairOrder, type Task, bestOrder, expectedTime, orderDrift, payoff } from './plan/order.ts';
 export { type Collection, type CollectProblem, type Collector, collect, wic } from './plan/collect.ts';
 export { type WeeklySource, dbWorld, microNet } from './plan/eckstein-traces.ts';
 export {

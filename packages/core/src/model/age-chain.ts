@@ -81,12 +81,23 @@ export function stepsStale(chain: AgeChain, age: number, steps: number, day = 0)
   for (let n = 0; n < steps; n++) {
     if (chain.cycle === 1 && age + n >= chain.ages - 1) {
       // Σ_{m=1…k} (1 − alive·q^m) in closed form: a year's horizon costs what a week's does.
-      const q = 1 - chain.reset(age + n, 0);
       const left = steps - n;
-      return sum + left - alive * (q === 1 ? left : (q * (1 - q ** left)) / (1 - q));
+      return sum + left * (1 - alive) + alive * geometricLoss(chain.reset(age + n, 0), left);
     }
     alive *= 1 - chain.reset(age + n, day + n);
     sum += 1 - alive;
+  }
+  return sum;
+}
+
+/** Σ_{m=1…k} (1 − (1 − p)^m), also where p is so small that the closed form would cancel. */
+function geometricLoss(p: number, k: number): number {
+  if (p * k > 1e-2) return k - ((1 - p) * (1 - (1 - p) ** k)) / p;
+  let term = ((k + 1) * k * p) / 2;
+  let sum = 0;
+  for (let j = 2; Math.abs(term) > 1e-17 * sum && j <= k + 1; j++) {
+    sum += term;
+    term *= (-p * (k + 1 - j)) / (j + 1);
   }
   return sum;
 }

@@ -1,7 +1,7 @@
 /**
  * The best assignment of one plan to each page when plans share capacities, as a linear programme by columns:
  *
- *   max Σ value(plan) · x(plan)   such that   Σ x(plans of a page) = 1,   Σ x(plans that use row r) ≤ capacity(r),   x ≥ 0.
+ *   max Σ value(plan) · x(plan)   such that   Σ x(plans of a page) = its count,   Σ x(plans that use row r) ≤ capacity(r),   x ≥ 0.
  *
  * A row is an instant, a day or a site's instant; a plan is the rows it uses. Columns are not listed: a page's best plan at
  * the current prices is the only one that can enter (each page is a market of one). The programme is solved by the
@@ -24,6 +24,8 @@ export interface Plan {
 export interface Market {
   readonly pages: number;
   readonly capacity: ArrayLike<number>;
+  /** How many pages this one stands for; 1 where it is not said. */
+  count?(page: number): number;
   /**
    * The plan with the greatest value − Σ price of its rows, all prices as given (infinite ones too, and negative ones
    * unless `anySign` is false).
@@ -34,7 +36,7 @@ export interface Market {
 export interface Cleared {
   readonly kind: 'cleared' | 'out-of-steps';
   readonly price: Float64Array;
-  /** The basic plans of each page and their shares. */
+  /** The basic plans of each page and their shares, which add up to its count. */
   readonly shares: readonly { readonly plan: Plan; readonly share: number }[][];
   /** An upper bound on the value of any assignment, fractional ones too; the optimum of the programme when cleared. */
   readonly bound: number;
@@ -60,7 +62,7 @@ export function clear(
   let page = 0;
   let steps = 0;
   // A whole round of pages without a better plan is the proof.
-  while (clean <= market.pages && steps < pivotsMax) {
+  while (market.pages > 0 && clean <= market.pages && steps < pivotsMax) {
     if (basis.freeCapacity() || basis.improve(page)) {
       clean = 0;
       steps++;
@@ -146,13 +148,13 @@ class Basis {
     const has = new Map<number, number>();
     if (page >= 0) {
       loss.set(page, 1);
-      has.set(page, 1);
+      has.set(page, this.#count(page));
     }
     for (let pos = 0; pos < this.#rows; pos++) {
       const owner = this.#basic[pos].page;
       if (owner < 0) continue;
       loss.set(owner, (loss.get(owner) ?? 0) - direction[pos]);
-      has.set(owner, (has.get(owner) ?? 1) - this.#x[pos]);
+      has.set(owner, (has.get(owner) ?? this.#count(owner)) - this.#x[pos]);
     }
     let step = Infinity;
     let pivot = 0;
@@ -169,7 +171,7 @@ class Basis {
     }
     for (const [owner, rate] of loss) {
       if (rate <= smallest) continue;
-      const ratio = Math.max(0, has.get(owner) ?? 1) / rate;
+      const ratio = Math.max(0, has.get(owner) ?? 0) / rate;
       if (ratio < step - 1e-14 || (ratio <= step + 1e-14 && rate > pivot)) {
         [step, pivot, leaving, leavingKey] = [ratio, rate, -1, owner];
       }
@@ -231,9 +233,15 @@ class Basis {
     return net(plan, this.#adjust(page, nothing));
   }
 
+  #count(page: number): number {
+    return this.#market.count?.(page) ?? 1;
+  }
+
   #residual(capacity: ArrayLike<number>): Float64Array {
     const free = Float64Array.from(capacity);
-    for (const plan of this.#key) for (const row of plan.rows) free[row]--;
+    this.#key.forEach((plan, page) => {
+      for (const row of plan.rows) free[row] -= this.#count(page);
+    });
     return free;
   }
 
@@ -268,7 +276,7 @@ class Basis {
 
   solution(early: boolean): Cleared {
     const x = Float64Array.from(this.#inverse, (line) => dot(line, this.#residual(this.#market.capacity)));
-    const shares = this.#key.map((plan) => [{ plan, share: 1 }]);
+    const shares = this.#key.map((plan, page) => [{ plan, share: this.#count(page) }]);
     for (let pos = 0; pos < this.#rows; pos++) {
       const { page, plan } = this.#basic[pos];
       if (page < 0) continue;
@@ -280,7 +288,7 @@ class Basis {
     for (let r = 0; r < this.#rows; r++) bound += price[r] * this.#market.capacity[r];
     for (let page = 0; page < this.#market.pages; page++) {
       const seen = this.#adjust(page, price);
-      bound += net(this.#market.best(page, seen), seen);
+      bound += this.#count(page) * net(this.#market.best(page, seen), seen);
     }
     return { kind: early ? 'out-of-steps' : 'cleared', price, shares, bound };
   }

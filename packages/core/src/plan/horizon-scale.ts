@@ -5,6 +5,7 @@
  * slopes measured on a sample and steered by all pages. Plans at the prices then fit but for a few
  * pages, and those with the least to lose plan again within what is left.
  */
+import type { Cleared } from './clearing.ts';
 import type { HorizonPlan, Kinds } from './horizon.ts';
 import { costIndex } from './horizon-costs.ts';
 
@@ -13,13 +14,22 @@ const sampleMax = 8_000;
 const newtonSample = 16;
 const newtonAll = 6;
 const clearWithin = 1e-3;
+// Where many of a few thousand pages are alike D has edges that Newton's steps do not see; there searches cost nothing.
+const polishMax = 300;
+const polishWork = 2_000_000;
 
-export function planAtScale(kinds: Kinds, days: number, capacity: number): HorizonPlan {
+/** `cleared` where there are few enough kinds for the programme itself. */
+export function planAtScale(kinds: Kinds, days: number, capacity: number, cleared?: Cleared): HorizonPlan {
   const all = new Planner(kinds, days, Float64Array.from(kinds.count), capacity);
+  if (cleared?.kind === 'cleared') {
+    const bound = all.evaluate(cleared.price, new Float64Array(days));
+    return all.fit(cleared.price, bound, cleared);
+  }
   const sample = all.sample(sampleMax);
   const { price } = sample.climb(sample.fallingPrice(), newtonSample, sample);
   const found = all.climb(price, newtonAll, sample);
-  return all.fit(found.price, found.bound);
+  const plan = all.fit(found.price, found.bound);
+  return all.polish(plan, Math.min(polishMax, Math.floor(polishWork / kinds.count.length)));
 }
 
 class Planner {
@@ -204,7 +214,7 @@ class Planner {
   }
 
   /** Whole plans within the capacities, from prices. */
-  fit(price: Float64Array, bound: number): HorizonPlan {
+  fit(price: Float64Array, bound: number, cleared?: Cleared): HorizonPlan {
     const days = this.#days;
     const { kindOf } = this.#kinds;
     const looks = new Uint8Array(kindOf.length * days);
@@ -220,21 +230,52 @@ class Planner {
         used[f - 1]++;
       }
     };
-    for (let page = 0; page < kindOf.length; page++) put(page, kindOf[page], price);
     const within = (page: number) =>
       price.map((p, d) => (used[d] - looks[page * days + d] < this.#capacity ? p : Infinity));
+    const rest = cleared ? deal(cleared, kindOf, days, looks, used) : undefined;
+    if (rest) for (const page of rest) put(page, kindOf[page], within(page));
+    else for (let page = 0; page < kindOf.length; page++) put(page, kindOf[page], price);
     for (const page of this.#leastRegret(price, looks, (d) => used[d] > this.#capacity)) {
       if (!used.some((count) => count > this.#capacity)) break;
-      if (used.some((count, d) => count > this.#capacity && looks[page * days + d])) put(page, kindOf[page], within(page));
+      if (used.some((count, d) => count > this.#capacity && looks[page * days + d]))
+        put(page, kindOf[page], within(page));
     }
     const room = (d: number) => used[d] < this.#capacity && price[d] > 0;
     const cheap = price.map((p, d) => (room(d) ? 0 : p));
     for (const page of this.#mostGain(price, cheap)) {
       if (!cheap.some((_, d) => room(d))) break;
-      put(page, kindOf[page], within(page).map((p, d) => (room(d) ? 0 : p)));
+      put(
+        page,
+        kindOf[page],
+        within(page).map((p, d) => (room(d) ? 0 : p)),
+      );
     }
     this.#fillUp(looks, used);
     return { looks, cost: this.#cost(looks), lowerBound: Math.min(bound, this.#cost(looks)), prices: price };
+  }
+
+  /** Steps up the slope of D towards the plan's cost (Polyak), and the plan of the best prices met. */
+  polish(plan: HorizonPlan, rounds: number): HorizonPlan {
+    let best = plan;
+    let top = { price: plan.prices, bound: plan.lowerBound };
+    let price = Float64Array.from(plan.prices);
+    const wanted = new Float64Array(this.#days);
+    let relax = 1;
+    for (let n = 0; n < rounds && best.cost - top.bound > 1e-9 * best.cost; n++) {
+      const bound = this.evaluate(price, wanted);
+      if (bound > top.bound) top = { price, bound };
+      else if (n % 10 === 9) [relax, price] = [relax * 0.7, Float64Array.from(top.price)];
+      const slope = wanted.map((count, d) => (price[d] > 0 || count > this.#capacity ? count - this.#capacity : 0));
+      const length = slope.reduce((sum, s) => sum + s * s, 0);
+      if (length === 0) break;
+      const step = (relax * (best.cost - bound)) / length;
+      price = price.map((p, d) => Math.max(0, p + step * slope[d]));
+      if (n % 50 === 49 || n === rounds - 1) {
+        const again = this.fit(top.price, top.bound);
+        if (again.cost < best.cost) best = again;
+      }
+    }
+    return { ...best, lowerBound: Math.min(best.cost, top.bound), prices: top.price };
   }
 
   /** Pages that look on a crowded day, those first that lose least by planning around all of them. */
@@ -293,6 +334,25 @@ class Planner {
     }
     return total;
   }
+}
+
+/** Gives each kind's pages the whole part of its shares; returns the pages that are left. */
+function deal(cleared: Cleared, kindOf: Int32Array, days: number, looks: Uint8Array, used: Int32Array): number[] {
+  const hands = cleared.shares.map((list) => list.map(({ plan, share }) => ({ plan, left: Math.floor(share + 1e-6) })));
+  const rest: number[] = [];
+  for (let page = 0; page < kindOf.length; page++) {
+    const hand = hands[kindOf[page]].find(({ left }) => left > 0);
+    if (!hand) {
+      rest.push(page);
+      continue;
+    }
+    hand.left--;
+    for (const row of hand.plan.rows) {
+      looks[page * days + row] = 1;
+      used[row]++;
+    }
+  }
+  return rest;
 }
 
 /** Gaussian elimination on rows with their right-hand side last; a row without pivot gives 0. */

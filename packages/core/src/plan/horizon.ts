@@ -10,7 +10,7 @@
  * planned once. Cost: O(n²) a kind and price vector.
  */
 import { type Assignment, assign } from './assign.ts';
-import type { Market, Plan } from './clearing.ts';
+import { type Cleared, type Market, type Plan, clear } from './clearing.ts';
 import { type HorizonLoss, type HorizonPage, costCells, costIndex, gapCosts } from './horizon-costs.ts';
 import { planAtScale } from './horizon-scale.ts';
 
@@ -34,13 +34,27 @@ export interface HorizonPlan {
 // Beyond this many pages × days² the price method is as good, and much faster.
 const exactCellsMax = 40_000;
 
+// Up to this many kinds × days² the programme itself is solved within a second.
+const clearCellsMax = 25_000;
+
 export function planHorizon(problem: HorizonProblem): HorizonPlan {
   const { days, capacity, pages } = problem;
   const kinds = kindsOf(problem);
-  if (pages.length * days * days > exactCellsMax) return planAtScale(kinds, days, capacity);
+  if (pages.length * days * days > exactCellsMax) {
+    const few = kinds.count.length * days * days <= clearCellsMax;
+    return planAtScale(kinds, days, capacity, few ? clearKinds(kinds, days, capacity) : undefined);
+  }
   const market = gapMarket(kinds, days, capacity);
   const none = pages.map((_, page) => market.plan(page, []));
   return asPlan(assign(market, none, none, limitsFor(days)), days);
+}
+
+/** For a few kinds of very many pages: the programme itself, each kind as often as it is there. */
+function clearKinds(kinds: Kinds, days: number, capacity: number): Cleared {
+  const one = { ...kinds, kindOf: Int32Array.from(kinds.count.keys()) };
+  const market = { ...gapMarket(one, days, capacity), count: (kind: number) => kinds.count[kind] };
+  const none = Array.from(kinds.count, (_, kind) => market.plan(kind, []));
+  return clear(market, none, (_, price) => price, 20_000);
 }
 
 /** Costs given by hand, one number a strategy and page: `costs[page][strategy]`, bit d of a strategy for a look on day d. */
@@ -74,7 +88,7 @@ function limitsFor(days: number) {
 function asPlan(found: Assignment, days: number): HorizonPlan {
   const looks = new Uint8Array(found.plans.length * days);
   found.plans.forEach((plan, page) => plan.rows.forEach((row) => (looks[page * days + row] = 1)));
-  return { looks, cost: -found.value, lowerBound: -found.bound, prices: found.price };
+  return { looks, cost: 0 - found.value, lowerBound: 0 - found.bound, prices: found.price };
 }
 
 /** Pages that are alike in everything, and what gaps cost them. */
@@ -171,7 +185,13 @@ function numbering() {
     const row = rows.get(a) ?? 0;
     if (typeof row === 'number') {
       if (seen === b) return row;
-      rows.set(a, new Map([[seen ?? 0, row], [b, size]]));
+      rows.set(
+        a,
+        new Map([
+          [seen ?? 0, row],
+          [b, size],
+        ]),
+      );
       return size++;
     }
     const known = row.get(b);

@@ -1,10 +1,13 @@
 /** `estimate`: what a page's law of change is, from what was seen of it. `from` says what that was. */
 import { intensityFromEvents } from '../learn/intensity.ts';
 import { profileTrouble } from '../time/profile.ts';
+import { estimateFromAges, estimateFromLifetimes } from './estimate-reset.ts';
 import { type Fields, Refusal, numberAt, numbersAt, onlyKeys } from './read.ts';
 
 const readers: Record<string, (problem: Fields) => Record<string, unknown>> = {
   events: estimateFromEvents,
+  lifetimes: estimateFromLifetimes,
+  ages: estimateFromAges,
 };
 
 export function solveEstimate(problem: Fields): Record<string, unknown> {

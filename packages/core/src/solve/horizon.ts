@@ -13,7 +13,8 @@ export function solveHorizon(problem: Fields): Record<string, unknown> {
   onlyKeys(problem, '', ['kind', 'days', 'capacity', 'discount', 'loss', 'pages', 'costs']);
   const days = numberAt(problem['days'], 'days', { whole: true, min: 1, max: daysMax });
   const capacity = numberAt(problem['capacity'], 'capacity', { whole: true, min: 0 });
-  const discount = problem['discount'] === undefined ? 1 : numberAt(problem['discount'], 'discount', { min: 0, max: 1 });
+  const discount =
+    problem['discount'] === undefined ? 1 : numberAt(problem['discount'], 'discount', { min: 0, max: 1 });
   const loss = choiceAt(problem['loss'], 'loss', ['stale', 'days-stale'], 'stale');
   const byHand = problem['costs'] !== undefined;
   const list = byHand
