@@ -176,3 +176,14 @@ export {
   sequenceLowerBound,
 } from './plan/sequence-search.ts';
 export { type Sequence, type SequenceTable, checkSequence, inOrder, sequenceTable } from './plan/sequence.ts';
+export { RobotPool, type RobotPoolSettings, type RobotPoolState } from './dispatch/robot-pool.ts';
+export { AccessTimes } from './learn/access.ts';
+export {
+  type SweepPlan,
+  type SweepPriority,
+  type SweepProblem,
+  type SweepSite,
+  greedyPriority,
+  planSweep,
+  playSweep,
+} from './plan/sweep.ts';
