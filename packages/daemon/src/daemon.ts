@@ -4,6 +4,7 @@ import { policies, random, type Policy } from '@revisit/core';
 import type { FastifyInstance } from 'fastify';
 import { namesLoopback } from './api/access/guard.ts';
 import { createApi } from './api/server.ts';
+import { restoreBudget } from './api/settings.ts';
 import type { Config } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
 import { siteSettings } from './config/site-rules.ts';
@@ -121,6 +122,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   world.routes?.(app, desk);
   try {
     await loop.load();
+    await restoreBudget(desk);
     await desk.add(pages);
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {

@@ -15,7 +15,7 @@ import type { Store } from './store/port.ts';
 import type { Change, Detection } from './values/change.ts';
 import type { Clock } from './values/clock.ts';
 import type { Look, WatchedPage } from './values/look.ts';
-import type { Observation, Observer, Outcome } from './values/observation.ts';
+import type { Observation, Observer, Outcome, RobotsUnderstood } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
 
 export interface LoopSettings {
@@ -65,6 +65,13 @@ export interface LoopCounts {
   readonly waiting: number;
 }
 
+export interface Manners {
+  readonly spacingMs: number;
+  readonly leftAloneUntilMs: number | undefined;
+  readonly failures: number;
+  readonly robots: RobotsUnderstood | undefined;
+}
+
 /** A transaction of many looks costs little more than one of a few; more would delay the first of them. */
 const batchMax = 256;
 /** How long to wait after the store could not keep something, doubled up to the second value. */
@@ -102,6 +109,10 @@ export class Loop {
   #sent = 0;
   #kept = 0;
   #overflowed = 0;
+  #arrived = 0;
+  #served = 0;
+  #busyMs = 0;
+  readonly #sinceMs: number;
   #savedAllMs = 0;
   #wake: () => void = () => {};
   readonly #run: string;
@@ -110,6 +121,7 @@ export class Loop {
     this.#parts = parts;
     this.#settings = settings;
     const now = parts.clock.nowMs();
+    this.#sinceMs = now;
     this.#budget = new Allowance(settings.looksPerSecond / 1000, burstOf(settings), now);
     // Probe ids of two runs never meet: the start and a random number tell the runs apart.
     this.#run = `${now.toString(36)}${Math.floor(parts.random() * 36 ** 4)
@@ -134,6 +146,28 @@ export class Loop {
       inFlight: this.#inFlight,
       queued: this.#queue.length,
       waiting: this.#gates.waiting,
+    };
+  }
+
+  /** How the indexing queue fared since the start: answers that came, answers that were indexed, and the time that took. */
+  indexing(): { readonly arrived: number; readonly served: number; readonly busyMs: number; readonly sinceMs: number } {
+    return { arrived: this.#arrived, served: this.#served, busyMs: this.#busyMs, sinceMs: this.#sinceMs };
+  }
+
+  /** What politeness knows of a site and, from one of its pages, of its robots.txt. */
+  manners(site: string, pageUrl: string): Manners {
+    const { observer, siteRules, clock } = this.#parts;
+    const robots = observer.robotsOf?.(new URL(pageUrl).origin);
+    const held = this.#holds.get(site) ?? 0;
+    const standing = observer.standing?.(site);
+    return {
+      spacingMs: Math.max(siteRules?.(site)?.spacingMs ?? this.#settings.spacingMs, robots?.crawlDelayMs ?? 0),
+      leftAloneUntilMs:
+        Math.max(held, standing?.closedUntilMs ?? 0) > clock.nowMs()
+          ? Math.max(held, standing?.closedUntilMs ?? 0)
+          : undefined,
+      failures: standing?.failures ?? 0,
+      robots,
     };
   }
 
@@ -479,6 +513,7 @@ export class Loop {
       if (requests === 0) return this.#handBack(probe);
       await this.#saveHolds();
     }
+    this.#arrived++;
     if (this.#queue.length >= this.#settings.queueMax) {
       this.#overflowed++;
       log('warn', 'the indexing queue is full; the page stays due', { url: probe.url });
@@ -501,6 +536,7 @@ export class Loop {
   /** Empties the indexing queue: detect, learn, keep, announce. */
   async #index(): Promise<void> {
     while (this.#queue.length > 0) {
+      const begunMs = this.#parts.clock.nowMs();
       const batch = this.#queue.slice(0, batchMax);
       const looks: Look[] = [];
       for (const observation of batch) looks.push(...(await this.#looksOf(observation)));
@@ -508,6 +544,8 @@ export class Loop {
       const pageless = batch.filter(({ probe }) => !looks.some((look) => look.probeId === probe.id));
       if (pageless.length > 0) await this.#parts.store.finished(pageless.map(({ probe }) => probe.id));
       this.#queue.splice(0, batch.length);
+      this.#served += batch.length;
+      this.#busyMs += this.#parts.clock.nowMs() - begunMs;
       this.#kept += looks.length;
       await this.#saveAll(false);
     }

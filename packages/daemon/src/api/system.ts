@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
 import { version } from '../version.ts';
-import { changeBody } from './bodies.ts';
+import { changeBody, timeText } from './bodies.ts';
 import { type Api, operation } from './operation.ts';
 import { notRunning } from './pages.ts';
-import { ChangeBody, Nullable } from './schemas.ts';
+import { ChangeBody, Nullable, Time } from './schemas.ts';
 
 /** More changes than this in one answer are read from the log, where they all are. */
 const checkedChangesMax = 1_000;
@@ -79,6 +79,7 @@ export function systemRoutes(app: Api, desk: Desk): void {
     answers: {
       200: Type.Object({
         version: Type.String(),
+        now: Time,
         pages: Type.Integer(),
         changes: Type.Integer(),
         looks: Type.Integer(),
@@ -91,6 +92,7 @@ export function systemRoutes(app: Api, desk: Desk): void {
   });
   app.get('/api/status', { schema: status }, async () => ({
     version,
+    now: timeText(desk.clock.nowMs()),
     ...(await desk.store.counts()),
     loop: desk.loop ? { ...desk.loop.counts() } : null,
     budgetPerHour: desk.loop ? desk.loop.settings.looksPerSecond * 3600 : null,

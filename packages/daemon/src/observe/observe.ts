@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 import { Agent, Client, Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../values/clock.ts';
-import type { Observation, Observer, Outcome } from '../values/observation.ts';
+import type { Observation, Observer, Outcome, RobotsUnderstood } from '../values/observation.ts';
 import type { Probe } from '../values/probe.ts';
 import type { Network } from '../values/network.ts';
 import { judgeAddress, parseNetwork } from '../values/network.ts';
@@ -68,7 +68,7 @@ export interface WebObserver extends Observer {
   /** What politeness knows of a site: for the plan, and to be kept over a restart. */
   standing(site: string): SiteStanding | undefined;
   /** Crawl-delay and sitemaps that an origin's robots.txt names, as far as it was read. */
-  robotsOf(origin: string): { readonly crawlDelayMs: number | undefined; readonly sitemaps: readonly string[] };
+  robotsOf(origin: string): RobotsUnderstood;
 }
 
 export function createObserver(options: ObserverOptions): WebObserver {
@@ -111,7 +111,11 @@ export function createObserver(options: ObserverOptions): WebObserver {
       return observation(probe, answer, when);
     },
     standing: (site) => gates.standing(site),
-    robotsOf: (origin) => ({ crawlDelayMs: memory.crawlDelayMsOf(origin), sitemaps: memory.sitemapsOf(origin) }),
+    robotsOf: (origin) => ({
+      crawlDelayMs: memory.crawlDelayMsOf(origin),
+      sitemaps: memory.sitemapsOf(origin),
+      ...memory.understood(origin),
+    }),
     close: async () => {
       gates.close();
       await dispatcher?.destroy();

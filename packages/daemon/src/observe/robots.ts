@@ -7,6 +7,7 @@
  *   after 30 days of that without a copy, it counts as not being there
  */
 import type { Clock } from '../values/clock.ts';
+import type { RobotsUnderstood } from '../values/observation.ts';
 import { fault } from '../values/fault.ts';
 import type { Answer, Ask, Headers, Meter, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
@@ -25,6 +26,8 @@ const retryMsMin = 60_000;
 /** Origins and rules remembered: about 100 bytes a rule, so 50 MB at the worst. */
 const originsMax = 20_000;
 const rulesMax = 500_000;
+/** More than a person reads. */
+const rulesShown = 200;
 
 export interface RobotsOptions {
   readonly clock: Clock;
@@ -68,6 +71,19 @@ export class RobotsMemory {
   /** Crawl-delay of an origin, as far as it was read. */
   crawlDelayMsOf(origin: string): number | undefined {
     return this.#known.get(origin)?.rules?.crawlDelayMs;
+  }
+
+  /** The rules that hold for us, as far as they were read, longest first as they are weighed. */
+  understood(origin: string): Pick<RobotsUnderstood, 'state' | 'rules'> {
+    const known = this.#known.get(origin);
+    if (!known) return { state: 'unread' };
+    if (!known.rules) return { state: 'unreachable' };
+    const longest = [...known.rules.rules].sort((a, b) => b.length - a.length).slice(0, rulesShown);
+    const rules = longest.map(({ allow, pieces, anchored }) => ({
+      allow,
+      path: `${pieces.join('*')}${anchored ? '$' : ''}`,
+    }));
+    return { state: 'read', rules };
   }
 
   #forget(origin: string): void {

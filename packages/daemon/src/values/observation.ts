@@ -47,8 +47,20 @@ export type Outcome =
     }
   | { readonly kind: 'failed'; readonly fault: Fault };
 
+export interface RobotsUnderstood {
+  readonly crawlDelayMs: number | undefined;
+  readonly sitemaps: readonly string[];
+  /** `unread` until somebody had to know; `unreachable` means that nothing may be visited. */
+  readonly state?: 'unread' | 'unreachable' | 'read';
+  readonly rules?: readonly { readonly allow: boolean; readonly path: string }[];
+}
+
 /** Whoever carries probes out: the real web, a simulated one, a robot elsewhere. It answers every probe and never throws. */
 export interface Observer {
   observe(probe: Probe, signal?: AbortSignal): Promise<Observation>;
+  /** What politeness knows of a site, where the observer keeps it itself. */
+  standing?(site: string): { readonly closedUntilMs: number; readonly failures: number } | undefined;
+  /** An origin's robots.txt as it was understood, where the observer reads it itself. */
+  robotsOf?(origin: string): RobotsUnderstood;
   close(): Promise<void>;
 }

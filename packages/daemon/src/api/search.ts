@@ -1,0 +1,45 @@
+import { Type } from '@sinclair/typebox';
+import type { Desk } from '../desk.ts';
+import { timeText } from './bodies.ts';
+import { type Api, operation } from './operation.ts';
+import { Time } from './schemas.ts';
+
+export function searchRoutes(app: Api, desk: Desk): void {
+  const schema = operation({
+    tag: 'history',
+    summary: 'Full text over the current copies, or over everything that ever came',
+    querystring: Type.Object({
+      q: Type.String({ minLength: 1, maxLength: 1_000, description: 'Words, "phrases", prefixes*.' }),
+      past: Type.Optional(Type.Boolean({ description: 'Versions of the past too.' })),
+      site: Type.Optional(Type.String()),
+      tag: Type.Optional(Type.String()),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 20 })),
+      skip: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+    }),
+    answers: {
+      200: Type.Object({
+        hits: Type.Array(
+          Type.Object(
+            {
+              pageId: Type.String(),
+              url: Type.String(),
+              site: Type.String(),
+              title: Type.Optional(Type.String()),
+              version: Type.Integer(),
+              at: Time,
+              score: Type.Number(),
+              snippet: Type.Array(Type.Object({ text: Type.String() }, { additionalProperties: true })),
+            },
+            { additionalProperties: true },
+          ),
+        ),
+      }),
+    },
+  });
+  app.get('/api/search', { schema }, async (request) => {
+    const { q, limit = 20, ...rest } = request.query;
+    const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+    const hits = await desk.store.search({ words: q, limit, ...given });
+    return { hits: hits.map(({ atMs, ...hit }) => ({ ...hit, at: timeText(atMs) })) };
+  });
+}
