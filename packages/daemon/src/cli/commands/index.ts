@@ -20,4 +20,5 @@ export const commands: readonly CommandModule[] = [
   { names: ['import'], load: async () => (await import('./import.ts')).registerImport },
   { names: ['export'], load: async () => (await import('./export.ts')).registerExport },
   { names: ['demo'], load: async () => (await import('./demo.ts')).registerDemo },
+  { names: ['reproduce'], load: async () => (await import('./reproduce.ts')).registerReproduce },
 ];

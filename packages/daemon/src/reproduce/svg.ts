@@ -1,0 +1,83 @@
+/** Plots as plain SVG, drawn here so that a report needs nothing but itself. */
+import type { Plot, Series } from './item.ts';
+
+const size = { width: 460, height: 300, left: 58, right: 12, top: 30, bottom: 44 };
+const colours = ['#1b6ca8', '#d1495b', '#2e8b57', '#e08e0b', '#6a4c93', '#555555', '#0fa3b1', '#8d5524'];
+
+export const escape = (text: string): string => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+/** Round numbers that cover the range, four to seven of them. */
+export function ticks(low: number, high: number): number[] {
+  const raw = (high - low) / 5 || 1;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw)!;
+  const first = Math.ceil(low / step - 1e-9);
+  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)),
+  );
+}
+
+const label = (value: number): string =>
+  Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(0) : String(value);
+
+interface Scale {
+  readonly x: (value: number) => number;
+  readonly y: (value: number) => number;
+  readonly xTicks: readonly number[];
+  readonly yTicks: readonly number[];
+}
+
+function scaleOf(plot: Plot): Scale {
+  const all = plot.series.flatMap((one) => one.points);
+  const place = plot.logX ? Math.log10 : (value: number): number => value;
+  const xs = all.map(([x]) => x);
+  const ys = all.map(([, y]) => y).filter(Number.isFinite);
+  const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
+  const yTop = plot.yMax ?? Math.max(...ys);
+  const y0 = Math.min(0, ...ys);
+  const y1 = yTop > y0 ? yTop : y0 + 1;
+  const { width, height, left, right, top, bottom } = size;
+  return {
+    x: (value) => left + ((place(value) - place(x0)) / (place(x1) - place(x0) || 1)) * (width - left - right),
+    y: (value) => height - bottom - ((value - y0) / (y1 - y0)) * (height - top - bottom),
+    xTicks: plot.logX ? [...new Set(xs)].sort((a, b) => a - b) : ticks(x0, x1),
+    yTicks: ticks(y0, y1),
+  };
+}
+
+function drawn(series: Series, colour: string, { x, y }: Scale): string {
+  const points = series.points.filter(([, value]) => Number.isFinite(value));
+  if (series.draw === 'dots')
+    return points
+      .map(([a, b]) => `<circle cx="${x(a).toFixed(1)}" cy="${y(b).toFixed(1)}" r="1.3" fill="${colour}"/>`)
+      .join('');
+  const path = points.map(([a, b], i) => {
+    const to = `${x(a).toFixed(1)} ${y(b).toFixed(1)}`;
+    return i === 0 ? `M${to}` : series.draw === 'steps' ? `H${x(a).toFixed(1)}V${y(b).toFixed(1)}` : `L${to}`;
+  });
+  return `<path d="${path.join('')}" fill="none" stroke="${colour}" stroke-width="1.6"/>`;
+}
+
+export function plotSvg(plot: Plot): string {
+  const scale = scaleOf(plot);
+  const { width, height, left, right, top, bottom } = size;
+  const grid = scale.yTicks.map(
+    (tick) =>
+      `<line x1="${left}" x2="${width - right}" y1="${scale.y(tick).toFixed(1)}" y2="${scale.y(tick).toFixed(1)}" stroke="#ddd"/><text x="${left - 6}" y="${(scale.y(tick) + 4).toFixed(1)}" text-anchor="end">${label(tick)}</text>`,
+  );
+  const marks = scale.xTicks.map(
+    (tick) =>
+      `<text x="${scale.x(tick).toFixed(1)}" y="${height - bottom + 16}" text-anchor="middle">${label(tick)}</text>`,
+  );
+  const lines = plot.series.map((one, i) => drawn(one, colours[i % colours.length]!, scale));
+  const legend =
+    plot.series.length > 1 && plot.series.length <= 8
+      ? plot.series.map(
+          (one, i) =>
+            `<rect x="${width - right - 118}" y="${top + 2 + i * 15}" width="9" height="9" fill="${colours[i % colours.length]}"/><text x="${width - right - 105}" y="${top + 10 + i * 15}">${escape(one.name)}</text>`,
+        )
+      : [];
+  // What lies above the part that is shown is cut off at its edge.
+  const clip = `c${Math.abs(Array.from(plot.title).reduce((hash, letter) => Math.imul(hash, 31) + letter.codePointAt(0)!, 7))}`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="sans-serif" font-size="11" role="img" aria-label="${escape(plot.title)}"><clipPath id="${clip}"><rect x="${left}" y="${top}" width="${width - left - right}" height="${height - top - bottom}"/></clipPath><rect width="${width}" height="${height}" fill="#fff"/><text x="${left}" y="18" font-weight="bold">${escape(plot.title)}</text>${grid.join('')}${marks.join('')}<g clip-path="url(#${clip})">${lines.join('')}</g><line x1="${left}" x2="${width - right}" y1="${height - bottom}" y2="${height - bottom}" stroke="#333"/><line x1="${left}" x2="${left}" y1="${top}" y2="${height - bottom}" stroke="#333"/><text x="${(left + width - right) / 2}" y="${height - 8}" text-anchor="middle">${escape(plot.x)}</text><text transform="translate(14 ${(top + height - bottom) / 2}) rotate(-90)" text-anchor="middle">${escape(plot.y)}</text>${legend.join('')}</svg>`;
+}
