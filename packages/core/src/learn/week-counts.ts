@@ -1,16 +1,18 @@
 /**
  * The week of a collection as Eckstein, Gal and Reiner fit theirs (§5.1): a rate for each hour of the week, changes over the
  * time watched, here relative to what the pages' own rates lead to expect. Known change times count in their hour; a change
- * found by a look is spread over the hours since the look before, evenly. Hours are drawn to the average until a few changes
- * of their own speak for them.
+ * found by a look is spread over the hours since the look before, evenly. Hours borrow from their neighbours, and are drawn to
+ * the average until changes of their own speak for them.
  */
 import { type Profile, profile } from '../time/profile.ts';
 import { secondOfWeek, utc, weekAtOffset, weekSeconds } from '../time/week.ts';
 
 const hourSeconds = 3_600;
 const hours = weekSeconds / hourSeconds;
-/** This many expected changes are assumed to have come as expected in every hour. */
-const prior = 3;
+/** This many expected changes are assumed to have come as expected around every hour. */
+const prior = 4;
+/** How much the hours before and after count for an hour, two to either side. */
+const nearby = [1, 2, 3, 2, 1];
 /** A gap longer than this says too little about hours. */
 const gapMax = 12 * hourSeconds;
 
@@ -52,13 +54,17 @@ export class WeekCounts {
 
   /** Relative intensity of mean 1, as a function of UTC that repeats every week. */
   shape(): Profile {
+    const around = (counts: Float64Array, h: number): number =>
+      nearby.reduce((sum, share, k) => sum + (share / 3) * counts[(h + k - 2 + hours) % hours], 0);
     const level =
       this.#seen.reduce((a, b) => a + b, 0) /
       Math.max(
         1e-9,
         this.#expected.reduce((a, b) => a + b, 0),
       );
-    const values = this.#seen.map((seen, h) => (seen + prior) / (this.#expected[h] * (level || 1) + prior));
+    const values = this.#seen.map(
+      (_, h) => (around(this.#seen, h) + prior) / (around(this.#expected, h) * (level || 1) + prior),
+    );
     const mean = values.reduce((a, b) => a + b, 0) / hours;
     const breaks = Array.from({ length: hours + 1 }, (_, h) => h * hourSeconds);
     const week = profile(

@@ -13,7 +13,7 @@
 import { WeekCounts } from '../learn/week-counts.ts';
 import { StandingMarket } from '../plan/standing-market.ts';
 import { type SteadyShape, steadyShape } from '../plan/steady-shape.ts';
-import { type Profile, constant, integral, piecesOn, reach } from '../time/profile.ts';
+import { type Profile, constant, integral, reach } from '../time/profile.ts';
 import { weekSeconds } from '../time/week.ts';
 import { DueQueue } from './due-queue.ts';
 import { LookBook } from './look-book.ts';
@@ -24,6 +24,10 @@ export type WeekRule = 'doe' | 'threshold' | 'first-arrival';
 /** Prices are worked out again after this share of a look for each page, and this many looks at least. */
 const looksPerPageBetweenPrices = 1 / 4;
 const looksBetweenPricesMin = 32;
+/** A page's rate is estimated anew after a change, and after this many looks without one. */
+const looksBetweenEstimates = 8;
+/** When prices have moved by this factor, what is left of every wait is stretched to fit. */
+const priceMoved = 1.25;
 /** The week is read again when this many times the changes it was read from are known. */
 const weekGrowth = 1.5;
 const weekChangesMin = 50;
@@ -39,6 +43,7 @@ export class WeekPolicy implements Policy {
   readonly #counts = new WeekCounts();
   readonly #watched: (Watched | undefined)[] = [];
   readonly #rates: number[] = [];
+  readonly #looksSinceEstimate: number[] = [];
   #rateSum = 0;
   #week: Profile = constant(1);
   #steady: SteadyShape = steadyShape(this.#week, constant(1));
@@ -46,6 +51,8 @@ export class WeekPolicy implements Policy {
   #budget = 0;
   #price = Infinity;
   #expectedAtArrival = Infinity;
+  /** The price by which the waits in the queue were set. */
+  #queuedPrice = Infinity;
   #looksSincePrice = Infinity;
 
   constructor(name: WeekRule) {
@@ -72,7 +79,8 @@ export class WeekPolicy implements Policy {
     this.#looksSincePrice = Infinity;
   }
 
-  next(): Choice | undefined {
+  next(now: number): Choice | undefined {
+    this.#findPrices(now);
     const page = this.#queue.first();
     if (page < 0) return undefined;
     const at = this.#queue.timeOf(page);
@@ -89,7 +97,8 @@ export class WeekPolicy implements Policy {
     const told = finding.kind === 'changed' ? true : finding.kind === 'unchanged' ? false : undefined;
     if (told !== undefined) this.#counts.look(this.#book.last(page), at, told, this.#rates[page]);
     this.#book.add(page, at, told);
-    this.#believe(page);
+    this.#looksSinceEstimate[page]++;
+    if (told === true || this.#looksSinceEstimate[page] >= looksBetweenEstimates) this.#believe(page);
     this.#looksSincePrice++;
     // Pages watched from the same moment are spread over their first distance.
     const part = finding.kind === 'first' ? spread(page) : 1;
@@ -112,7 +121,7 @@ export class WeekPolicy implements Policy {
   }
 
   belief(page: number, now: number): Belief {
-    const rate = this.#book.rate(page);
+    const rate = this.#rates[page];
     const changes = rate * Math.max(0, integral(this.#week, this.#book.last(page), now));
     return { current: Math.exp(-changes), ratePerDay: rate * 86_400, rateInterval: [0, Infinity] };
   }
@@ -120,6 +129,7 @@ export class WeekPolicy implements Policy {
   #believe(page: number): void {
     const { weight, site, spacingSeconds } = this.#watched[page]!;
     const rate = this.#book.rate(page);
+    this.#looksSinceEstimate[page] = 0;
     this.#rateSum += rate - (this.#rates[page] ?? 0);
     this.#rates[page] = rate;
     this.#market.set(page, rate * weight, site, spacingSeconds);
@@ -127,7 +137,6 @@ export class WeekPolicy implements Policy {
 
   #next(page: number, last: number): number {
     this.#readWeek();
-    this.#findPrices();
     const rate = this.#rates[page];
     const { weight } = this.#watched[page]!;
     if (!(rate > 0)) return Infinity;
@@ -143,12 +152,23 @@ export class WeekPolicy implements Policy {
     this.#steady = steadyShape(this.#week, constant(1));
   }
 
-  #findPrices(): void {
+  #findPrices(now: number): void {
     const enough = Math.max(looksBetweenPricesMin, looksPerPageBetweenPrices * this.#market.pages);
-    if (this.#looksSincePrice < enough) return;
+    if (this.#looksSincePrice < enough || !(this.#budget > 0)) return;
     this.#looksSincePrice = 0;
     this.#price = this.#market.clear(this.#budget).price;
     this.#expectedAtArrival = this.#rateSum / this.#budget;
+    const moved = this.#price / this.#queuedPrice;
+    if (moved < priceMoved && moved > 1 / priceMoved) return;
+    // Distances between looks go with the root of the price; a wait without a price begins with an average page's.
+    const average = this.#market.pages / this.#budget;
+    this.#watched.forEach((watched, page) => {
+      if (!watched || !this.#queue.has(page)) return;
+      const left = this.#queue.timeOf(page) - now;
+      const wait = left === Infinity ? spread(page) * average : left > 0 ? left * Math.sqrt(moved) : left;
+      this.#queue.set(page, now + wait);
+    });
+    this.#queuedPrice = this.#price;
   }
 }
 
@@ -159,20 +179,27 @@ const weeksMax = 26;
 export function whenCostReaches(week: Profile, last: number, amount: number): number {
   const even = Math.sqrt(2 * amount);
   if (week.values.length === 1 || even > weeksMax * weekSeconds) return last + even;
-  let cost = 0;
-  let pending = 0;
-  for (let from = last; ; from += weekSeconds) {
-    const { breaks, values } = piecesOn(week, from, from + weekSeconds);
-    for (let i = 0; i < values.length; i++) {
-      const h = breaks[i + 1] - breaks[i];
-      const after = cost + pending * h + (values[i] * h * h) / 2;
-      if (after >= amount) {
-        const rest = amount - cost;
-        // The positive root of values·x²/2 + pending·x = rest, without cancellation.
-        return breaks[i] + (2 * rest) / (pending + Math.sqrt(pending * pending + 2 * values[i] * rest));
-      }
-      cost = after;
-      pending += values[i] * h;
+  const { breaks, values } = week;
+  const first = breaks[0];
+  let turn = first + Math.floor((last - first) / weekSeconds) * weekSeconds - first;
+  let i = 0;
+  while (i + 1 < values.length && breaks[i + 1] + turn <= last) i++;
+  let [cost, pending, at] = [0, 0, last];
+  for (;;) {
+    const h = breaks[i + 1] + turn - at;
+    const after = cost + pending * h + (values[i] * h * h) / 2;
+    if (after >= amount) {
+      const rest = amount - cost;
+      // The positive root of values·x²/2 + pending·x = rest, without cancellation.
+      return at + (2 * rest) / (pending + Math.sqrt(pending * pending + 2 * values[i] * rest));
+    }
+    cost = after;
+    pending += values[i] * h;
+    at += h;
+    i++;
+    if (i === values.length) {
+      i = 0;
+      turn += weekSeconds;
     }
   }
 }
