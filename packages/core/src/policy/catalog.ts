@@ -1,10 +1,12 @@
 /** The policies by name, each with the knob that brings it to a budget. */
+import { AgePolicy } from './age-policy.ts';
 import { cho, lambdacrawl, proportional, uniform } from './allocations.ts';
 import { IntervalPolicy } from './interval-policy.ts';
 import { heritrix, miniflux, nutch, stormcrawler } from './peer-rules.ts';
 import type { Policy } from './policy.ts';
 import { RatePolicy } from './rate-policy.ts';
 import { WeekPolicy } from './week-policy.ts';
+import { wicShares } from './wic-shares.ts';
 
 export type PolicyEntry =
   /** Told its budget; calibration turns what it is told. */
@@ -23,5 +25,7 @@ export const policies: Readonly<Record<string, PolicyEntry>> = {
   doe: { knob: 'told', create: () => new WeekPolicy('doe') },
   threshold: { knob: 'told', create: () => new WeekPolicy('threshold') },
   'first-arrival': { knob: 'told', create: () => new WeekPolicy('first-arrival') },
+  wic: { knob: 'told', create: () => new RatePolicy('wic', wicShares) },
+  brewington: { knob: 'told', create: () => new AgePolicy() },
   lambdacrawl: { knob: 'told', create: () => new RatePolicy('lambdacrawl', lambdacrawl) },
 };

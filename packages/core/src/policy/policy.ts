@@ -5,6 +5,7 @@
  * Times are seconds since the epoch. Pages and sites are dense indices handed out by the host and reused after `forget`.
  * Every method is O(1) or O(log pages); a policy never reads a clock: `now` is passed in and never goes back.
  */
+import type { Life, Urgency } from '../loss/utility.ts';
 
 export interface Watched {
   readonly page: number;
@@ -17,6 +18,11 @@ export interface Watched {
   readonly weight: number;
   /** The least time between two looks at this page, 0 where there is none. */
   readonly spacingSeconds: number;
+  /** How long the page shows a change, and how a change is worth less the later it is captured; in hours. */
+  readonly life?: Life;
+  readonly urgency?: Urgency;
+  /** What being out of date costs: the time changes wait, or being out of date at all. */
+  readonly loss?: 'obsolescence' | 'staleness';
 }
 
 /** What one look revealed about the page. */

@@ -8,7 +8,13 @@ import { LookBook } from './look-book.ts';
 import type { Belief, Choice, Finding, Policy, Watched } from './policy.ts';
 
 /** Looks per second for each page, summing to the budget. */
-export type Allocation = (rates: Float64Array, weights: Float64Array, budget: number) => Float64Array;
+export type Allocation = (
+  rates: Float64Array,
+  weights: Float64Array,
+  budget: number,
+  /** The pages themselves, for allocations that look at more than their weights. */
+  pages?: readonly Watched[],
+) => Float64Array;
 
 /** Fewer would spend more on planning than the estimates move between plans. */
 const looksPerPageBetweenPlans = 4;
@@ -22,7 +28,7 @@ export class RatePolicy implements Policy {
   private readonly allocate: Allocation;
   private readonly queue = new DueQueue();
   private readonly book = new LookBook();
-  private readonly weights: number[] = [];
+  private readonly watched: Watched[] = [];
   private readonly pages: number[] = [];
   private readonly placeOf: (number | undefined)[] = [];
   private readonly inFlight = new Set<number>();
@@ -38,7 +44,7 @@ export class RatePolicy implements Policy {
 
   watch(page: Watched, now: number): void {
     this.placeOf[page.page] = this.pages.push(page.page) - 1;
-    this.weights[page.page] = page.weight;
+    this.watched[page.page] = page;
     this.book.open(page.page, now);
     // Until the next plan a newcomer gets an average page's share.
     this.share[page.page] = this.budget / this.pages.length;
@@ -112,8 +118,9 @@ export class RatePolicy implements Policy {
   private plan(now: number): void {
     const { pages } = this;
     const rates = Float64Array.from(pages, (page) => this.book.rate(page));
-    const weights = Float64Array.from(pages, (page) => this.weights[page]!);
-    const shares = this.allocate(rates, weights, this.budget);
+    const watched = pages.map((page) => this.watched[page]!);
+    const weights = Float64Array.from(watched, ({ weight }) => weight);
+    const shares = this.allocate(rates, weights, this.budget, watched);
     for (let i = 0; i < pages.length; i++) {
       const page = pages[i]!;
       const before = this.share[page]!;
