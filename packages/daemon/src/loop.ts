@@ -255,8 +255,18 @@ export class Loop {
     if (watched.page.paused) return;
     const nowSeconds = clock.nowMs() / 1000;
     const { index: page, site, folder } = entry;
+    const { weight, spacingSeconds = 0, life, urgency, loss } = watched.page;
     policy.watch(
-      { page, site, folder, weight: watched.page.weight, spacingSeconds: watched.page.spacingSeconds ?? 0 },
+      {
+        page,
+        site,
+        folder,
+        weight,
+        spacingSeconds,
+        ...(life ? { life } : {}),
+        ...(urgency ? { urgency } : {}),
+        ...(loss ? { loss } : {}),
+      },
       nowSeconds,
     );
     if (model && policy.restore) policy.restore(page, model, nowSeconds);

@@ -26,6 +26,9 @@ const selectSchema = z
     error: 'exactly one of css, xpath, jsonpath, jq, regexp, part is expected',
   });
 
+/** A law by its kind; page-input.ts checks which kinds there are and what they need. */
+const law = z.union([z.string(), z.looseObject({ kind: z.string() })]);
+
 const pageSchema = z.strictObject({
   url: z.string(),
   select: z
@@ -35,6 +38,14 @@ const pageSchema = z.strictObject({
   title: z.string().optional(),
   tags: z.array(z.string()).optional(),
   weight: z.number().positive().optional().describe('How much a change of this page matters, relative to 1'),
+  urgency: law
+    .optional()
+    .describe('What a change is still worth when it is captured late: uniform, decay, window or polynomial, in hours'),
+  life: law.optional().describe('How long the page shows a change: append, window, changes or overwrite, in hours'),
+  loss: z
+    .enum(['obsolescence', 'staleness'])
+    .optional()
+    .describe('What counts: how long changes wait, or being out of date at all'),
   spacing: duration.optional().describe('The least time between two looks at this page'),
   headers: z.record(z.string(), z.string()).optional(),
   render: z.boolean().optional(),

@@ -136,7 +136,13 @@ function lawOf(
   const known = typeof kind === 'string' && Object.hasOwn(kinds, kind);
   const parameter = known ? kinds[kind] : undefined;
   const number = parameter === undefined ? 0 : fields[parameter];
-  if (!known || typeof number !== 'number' || !Number.isFinite(number) || number < 0) {
+  const sensible =
+    typeof number === 'number' &&
+    Number.isFinite(number) &&
+    number >= (kind === 'changes' ? 1 : 0) &&
+    number <= (kind === 'decay' ? 1 : Infinity) &&
+    (kind !== 'changes' || Number.isInteger(number));
+  if (!known || !sensible) {
     const forms = Object.entries(kinds).map(([name, extra]) =>
       extra ? `{kind: ${name}, ${extra}: number}` : `{kind: ${name}}`,
     );
