@@ -79,7 +79,7 @@ export const rooms: readonly Room[] = [
   {
     folder: `${daemon}/tell`,
     may: [`${daemon}/values`],
-    packages: ['@revisit/core', 'node:*', 'undici', 'nodemailer'],
+    packages: ['@revisit/core', 'node:*', 'undici', 'nodemailer', 'temporal-polyfill'],
   },
   {
     folder: `${daemon}/config`,

@@ -14,7 +14,9 @@ import { openFolder } from './folder.ts';
 import { createLog } from './log.ts';
 import { Loop, type LoopParts } from './loop.ts';
 import { type ObserverOptions, createObserver } from './observe/observe.ts';
+import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
+import { Telling } from './telling.ts';
 import { type Clock, systemClock } from './values/clock.ts';
 import type { NewPageSettings } from './values/page.ts';
 import { version } from './version.ts';
@@ -41,7 +43,13 @@ export interface World {
 }
 
 /** The loop over a store, looking at the real web. */
-export function createLoop(config: Config, store: Store, log: LoopParts['log'], world: World = {}): Loop {
+export function createLoop(
+  config: Config,
+  store: Store,
+  log: LoopParts['log'],
+  world: World = {},
+  telling?: Telling,
+): Loop {
   const clock = world.clock ?? systemClock;
   const policy = createPolicy(config.policy)!;
   // The one place where the daemon takes its randomness from outside.
@@ -59,9 +67,34 @@ export function createLoop(config: Config, store: Store, log: LoopParts['log'], 
   });
   const { looksPerSecond, spacingMs, robots, queueMax } = config;
   return new Loop(
-    { clock, random: luck, store, observer, policy, detect: detector(store), log, siteRules },
+    {
+      clock,
+      random: luck,
+      store,
+      observer,
+      policy,
+      detect: detector(store),
+      log,
+      siteRules,
+      ...(telling ? { planned: (look) => telling.planned(look) } : {}),
+    },
     { looksPerSecond, spacingMs, robots, queueMax },
   );
+}
+
+/** Telling over the real wires. */
+export async function createTelling(
+  config: Config,
+  store: Store,
+  log: LoopParts['log'],
+  clock: Clock = systemClock,
+): Promise<Telling> {
+  const { createSend } = await import('./tell/send.ts');
+  const { smtp, mailFrom, allowCommands, contact } = config;
+  const send = createSend({ smtp, mailFrom, allowCommands, userAgent: userAgentOf(contact) });
+  const telling = new Telling(store, clock, send, log);
+  await telling.subscribers.load();
+  return telling;
 }
 
 /** Detection with the texts it asks for read from the store. */
@@ -114,8 +147,11 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const folder = openFolder(config.data);
   if (folder.kind !== 'opened') return { kind: 'wrong', sentence: folder.sentence };
   const log = createLog(config.logLevel);
-  const loop = createLoop(config, folder.store, log, world);
-  const desk = new Desk(folder.store, world.clock ?? systemClock, log, loop);
+  const clock = world.clock ?? systemClock;
+  const telling = await createTelling(config, folder.store, log, clock);
+  const loop = createLoop(config, folder.store, log, world, telling);
+  loop.onKept(() => telling.courier.nudge());
+  const desk = new Desk(folder.store, clock, log, loop, telling);
   const beyondLoopback = !namesLoopback(config.host.includes(':') ? `[${config.host}]` : config.host);
   const localKey = randomBytes(32).toString('base64url');
   const app = createApi(desk, { beyondLoopback, localKey });
@@ -143,7 +179,8 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   folder.announce(reachable(url), localKey);
   log('info', 'watching', { url, pages: loop.collection.size, policy: config.policy });
-  const ended = loop.run(signal).then(async () => {
+  const running = [loop.run(signal), telling.courier.run(signal), tidy(folder.care, config, log, clock, signal)];
+  const ended = Promise.all(running).then(async () => {
     await loop.close();
     await app.close();
     await folder.close();
@@ -153,3 +190,19 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
 
 /** "All addresses" is where to listen, not where to go. */
 const reachable = (url: string): string => url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
+/** Once a day, and soon after the start, what the rules no longer keep is let go. */
+async function tidy(
+  care: SqliteCare,
+  config: Config,
+  log: LoopParts['log'],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  if (Object.keys(config.keep).length === 0) return;
+  for (let waitMs = 60_000; ; waitMs = 86_400_000) {
+    await clock.sleep(waitMs, signal);
+    if (signal.aborted) return;
+    const gone = care.retain(config.keep, clock.nowMs());
+    if (gone > 0) log('info', 'versions let go', { versions: gone });
+  }
+}

@@ -5,9 +5,15 @@
 import type { Outlook } from './api/bodies.ts';
 import type { LoopParts, Loop } from './loop.ts';
 import type { Kept, Store } from './store/port.ts';
+import type { Send } from './tell/courier.ts';
+import { Telling } from './telling.ts';
 import type { Clock } from './values/clock.ts';
 import type { WatchedPage } from './values/look.ts';
 import type { NewPageSettings } from './values/page.ts';
+
+/** Where only the data folder is there, messages wait for the next daemon. */
+const nobodySends: Send = () =>
+  Promise.resolve({ kind: 'refused', fault: { code: 'not-running', sentence: 'No daemon runs on this data folder.' } });
 
 export class Desk {
   readonly store: Store;
@@ -16,12 +22,15 @@ export class Desk {
   readonly log: LoopParts['log'];
   /** Counts changes to what is watched, so that whoever keeps a list of it knows when it is old. */
   revision = 0;
+  /** Subscriptions, and in a running daemon what carries their messages. */
+  readonly telling: Telling;
 
-  constructor(store: Store, clock: Clock, log: LoopParts['log'], loop?: Loop) {
+  constructor(store: Store, clock: Clock, log: LoopParts['log'], loop?: Loop, telling?: Telling) {
     this.store = store;
     this.clock = clock;
     this.log = log;
     this.loop = loop;
+    this.telling = telling ?? new Telling(store, clock, nobodySends, log);
   }
 
   /** `addedAtMs`: since when each was watched elsewhere, for pages that move in. */

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockFolder } from './store/lock.ts';
+import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
 import { openSqlite } from './store/sqlite.ts';
 
@@ -10,6 +11,8 @@ export interface Opening {
   readonly store: Store;
   /** `key`: what lets commands on this machine in. */
   readonly announce: (url: string, key?: string) => void;
+  /** Integrity, space and backups: what only a store of one's own needs. */
+  readonly care: SqliteCare;
   close(): Promise<void>;
 }
 
@@ -49,6 +52,7 @@ export function openFolder(folder: string): OpenOutcome {
   return {
     kind: 'opened',
     store: opened.store,
+    care: opened.store.care,
     announce: (url, key) => lock.announce({ pid: process.pid, url, ...(key === undefined ? {} : { key }) }),
     close: async () => {
       await opened.store.close();

@@ -16,6 +16,7 @@ import type { Change, Detection } from './values/change.ts';
 import type { Clock } from './values/clock.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation, Observer, Outcome, RobotsUnderstood } from './values/observation.ts';
+import type { PlannedDelivery } from './values/outbox.ts';
 import type { Probe } from './values/probe.ts';
 
 export interface LoopSettings {
@@ -53,6 +54,8 @@ export interface LoopParts {
   ) => Promise<Detected>;
   /** What the operator set for single sites. */
   readonly siteRules?: (site: string) => { readonly spacingMs?: number; readonly connections?: number } | undefined;
+  /** Who is to be told of what a look found; kept with it. */
+  readonly planned?: (look: Look) => Promise<readonly PlannedDelivery[]>;
   readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void;
 }
 
@@ -576,7 +579,7 @@ export class Loop {
               second: this.#secondLooks.delete(id),
             })
           : undefined;
-      const look = this.#withSecondLook(verdict(entry, observation, detected?.detection, detected?.state), detected);
+      const look = await this.#completed(verdict(entry, observation, detected?.detection, detected?.state), detected);
       if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined) void this.#putOff(id, look, outcome.untilMs);
       else if (!entry.page.paused) policy.looked(entry.index, look.atMs / 1000, findingOf(look, detected?.detection));
       const model = entry.page.paused ? undefined : policy.save?.(entry.index);
@@ -587,12 +590,13 @@ export class Loop {
     return looks;
   }
 
-  /** A second look needs the page itself, so nothing goes into it that a server could answer with "not modified". */
-  #withSecondLook(look: Look, detected: Detected | undefined): Look {
+  async #completed(look: Look, detected: Detected | undefined): Promise<Look> {
     const raw = detected?.raw !== undefined && look.projection ? { raw: detected.raw } : {};
-    if (!detected?.again) return { ...look, ...raw };
+    const deliveries = look.change && this.#parts.planned ? { deliveries: await this.#parts.planned(look) } : {};
+    if (!detected?.again) return { ...look, ...raw, ...deliveries };
     void this.#askLater(look.pageId, detected.again.afterMs);
-    return { ...look, ...raw, state: { ...look.state, validators: {} } };
+    // A second look needs the page itself, so nothing goes into it that a server could answer with "not modified".
+    return { ...look, ...raw, ...deliveries, state: { ...look.state, validators: {} } };
   }
 
   /** A page that may not be visited (robots.txt, its address) is not offered again before that may have changed. */

@@ -129,7 +129,7 @@ export const migrations: readonly string[] = [
     fault_sentence text
   );
   CREATE INDEX deliveries_waiting ON deliveries (due, n) WHERE status IN ('open', 'due');
-  CREATE INDEX deliveries_in_order ON deliveries (subscription, n) WHERE status IN ('open', 'due');
+  CREATE INDEX deliveries_in_order ON deliveries (subscription, lane, n) WHERE status IN ('open', 'due');
 
   CREATE TABLE delivered_changes (
     delivery bigint NOT NULL REFERENCES deliveries (n) ON DELETE CASCADE,

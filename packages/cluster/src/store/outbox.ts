@@ -5,6 +5,7 @@ import type {
   Change,
   Delivery,
   DeliveryStatus,
+  Exceptions,
   Outbox,
   PlannedDelivery,
   Subscription,
@@ -141,21 +142,31 @@ export class PostgresOutbox implements Outbox {
     return (await this.#connection.query('DELETE FROM subscriptions WHERE id = $1 RETURNING id', [id])).length > 0;
   }
 
-  due(nowMs: number, limit: number, except: ReadonlySet<string>): Promise<readonly Delivery[]> {
+  due(nowMs: number, limit: number, except: Exceptions): Promise<readonly Delivery[]> {
     return this.#must(async (sql) => {
       await sql.query(`UPDATE deliveries SET status = 'due' WHERE status = 'open' AND due <= $1`, [nowMs]);
+      // Messages of one page each wait behind those of the same page and behind gathered ones; a gathered one behind all.
       const { rows } = await sql.query<Row>(
-        `SELECT ${columns} FROM deliveries AS d WHERE status = 'due' AND due <= $1 AND NOT (d.id = ANY ($3))
-         AND NOT EXISTS (
-           SELECT 1 FROM deliveries AS e
-           WHERE e.subscription = d.subscription AND e.status IN ('open', 'due') AND e.n < d.n
-             AND (e.lane = d.lane OR e.lane = '' OR d.lane = '')
-         )
+        `SELECT ${columns} FROM deliveries AS d WHERE status = 'due' AND due <= $1
+         AND NOT (d.id = ANY ($3)) AND NOT (d.subscription = ANY ($4))
+         AND NOT EXISTS (SELECT 1 FROM deliveries AS e WHERE e.status IN ('open', 'due')
+           AND e.subscription = d.subscription AND e.lane = d.lane AND e.n < d.n)
+         AND NOT EXISTS (SELECT 1 FROM deliveries AS e WHERE e.status IN ('open', 'due')
+           AND e.subscription = d.subscription AND e.lane = '' AND e.n < d.n)
+         AND (d.lane <> '' OR NOT EXISTS (SELECT 1 FROM deliveries AS e WHERE e.status IN ('open', 'due')
+           AND e.subscription = d.subscription AND e.n < d.n))
          ORDER BY due, n LIMIT $2`,
-        [nowMs, limit, [...except]],
+        [nowMs, limit, [...except.deliveries], [...except.subscriptions]],
       );
       return rows.map(deliveryOf);
     });
+  }
+
+  async hasten(subscriptionId: string, nowMs: number): Promise<void> {
+    await this.#connection.query(
+      `UPDATE deliveries SET due = $1 WHERE subscription = $2 AND status = 'due' AND attempts > 0 AND due > $1`,
+      [nowMs, subscriptionId],
+    );
   }
 
   async nextDueMs(): Promise<number | undefined> {

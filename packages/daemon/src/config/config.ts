@@ -94,6 +94,17 @@ export const fileSchema = z.strictObject({
     .optional()
     .describe('Rules for single sites, by registrable domain such as example.org, or by host where there is none'),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional(),
+  smtp: z.string().optional().describe('Where letters are handed in, such as smtps://user:password@mail.example.org'),
+  mailFrom: z.string().optional().describe('The sender of letters'),
+  allowCommands: z.boolean().optional().describe('Whether subscriptions may start programs on this machine'),
+  keep: z
+    .strictObject({
+      age: duration.optional().describe('Versions older than this go'),
+      count: z.number().int().min(1).optional().describe('At most so many versions of a page'),
+      bytes: z.number().int().min(1).optional().describe('At most so many bytes, as kept, for the versions of a page'),
+    })
+    .optional()
+    .describe('How much of the past is kept; the last version always is'),
   pages: z.array(pageSchema).optional(),
 });
 
@@ -116,6 +127,10 @@ export interface Config {
   readonly chromium: string | undefined;
   readonly sites: Readonly<Record<string, ConfigSite>>;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly smtp: string | undefined;
+  readonly mailFrom: string | undefined;
+  readonly allowCommands: boolean;
+  readonly keep: { readonly ageMsMax?: number; readonly countMax?: number; readonly bytesMax?: number };
   readonly pages: readonly ConfigPage[];
 }
 
@@ -207,6 +222,14 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     chromium: all.chromium,
     sites: all.sites ?? {},
     logLevel: all.logLevel ?? 'info',
+    smtp: all.smtp,
+    mailFrom: all.mailFrom,
+    allowCommands: all.allowCommands ?? false,
+    keep: {
+      ...(all.keep?.age === undefined ? {} : { ageMsMax: durationMs(all.keep.age)! }),
+      ...(all.keep?.count === undefined ? {} : { countMax: all.keep.count }),
+      ...(all.keep?.bytes === undefined ? {} : { bytesMax: all.keep.bytes }),
+    },
     pages: all.pages ?? [],
   };
   return { kind: 'read', value: Object.freeze(value) };

@@ -3,6 +3,7 @@ import { random, type Policy, type Random } from '@revisit/core';
 import { detector } from '../daemon.ts';
 import { Loop, type LoopSettings } from '../loop.ts';
 import type { Store } from '../store/port.ts';
+import type { Telling } from '../telling.ts';
 import { SimulatedWeb, type SimulatedPage, type SiteLaw } from './simulated-web.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -42,12 +43,27 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 }
 
 /** A fresh process over the world's store: what a restart finds is what was committed. */
-export async function startLoop(world: World, policy: Policy, settings: LoopSettings): Promise<Loop> {
+export async function startLoop(
+  world: World,
+  policy: Policy,
+  settings: LoopSettings,
+  telling?: Telling,
+): Promise<Loop> {
   const { clock, web, store, random: luck } = world;
   const loop = new Loop(
-    { clock, random: luck, store, observer: web, policy, detect: detector(store), log: () => {} },
+    {
+      clock,
+      random: luck,
+      store,
+      observer: web,
+      policy,
+      detect: detector(store),
+      log: () => {},
+      ...(telling ? { planned: (look) => telling.planned(look) } : {}),
+    },
     settings,
   );
+  if (telling) loop.onKept(() => telling.courier.nudge());
   await loop.load();
   return loop;
 }

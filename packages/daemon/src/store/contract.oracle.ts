@@ -138,6 +138,74 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
+    test('messages leave in order per page, gathered ones as one, and keep their ids', async () => {
+      const store = await open();
+      const [a, b] = [
+        (await added(store, 'https://a.example/a')).page.page.id,
+        (await added(store, 'https://a.example/b')).page.page.id,
+      ];
+      const settings = {
+        match: '',
+        deliver: { kind: 'slack' as const, url: 'https://x.example/' },
+        zone: 'UTC',
+        paused: false,
+      };
+      const [single, bundled] = [
+        await store.outbox.addSubscription(settings, 1),
+        await store.outbox.addSubscription({ ...settings, name: 'b' }, 2),
+      ];
+      const nobody = { deliveries: new Set<string>(), subscriptions: new Set<string>() };
+      const tell = async (pageId: string, version: number, atMs: number) => {
+        const deliveries = [
+          { subscriptionId: single.id, dueMs: atMs },
+          { subscriptionId: bundled.id, dueMs: 10_000, bundle: 'digest' },
+          { subscriptionId: 'removed meanwhile', dueMs: atMs },
+        ];
+        await store.commit([{ ...look(pageId, version, `text ${version}`, atMs), deliveries }]);
+      };
+      await store.commit([look(a, 1, 'one', 500)]);
+      await store.commit([look(b, 1, 'one', 600)]);
+      await tell(a, 2, 1000);
+      await tell(b, 2, 2000);
+      await tell(a, 3, 3000);
+      expect(await store.outbox.nextDueMs()).toBe(1000);
+      const due = await store.outbox.due(5000, 10, nobody);
+      expect(due.map(({ subscriptionId, sequences }) => [subscriptionId, sequences])).toEqual([
+        [single.id, [1]],
+        [single.id, [2]],
+      ]);
+      expect(await store.outbox.due(5000, 10, { ...nobody, subscriptions: new Set([single.id]) })).toEqual([]);
+      expect(
+        (await store.outbox.due(5000, 10, { ...nobody, deliveries: new Set([due[0]!.id]) })).map(({ id }) => id),
+      ).toEqual([due[1]!.id]);
+      const fault = { code: 'receiver-refused', sentence: 'no' };
+      await store.outbox.settle(due[0]!.id, { kind: 'later', fault, dueMs: 90_000 }, 5000);
+      await store.outbox.settle(due[1]!.id, { kind: 'taken' }, 5000);
+      expect(await store.outbox.due(6000, 10, nobody)).toEqual([]);
+      await store.outbox.hasten(single.id, 6000);
+      expect((await store.outbox.due(6000, 10, nobody)).map(({ id, attempts }) => [id, attempts])).toEqual([
+        [due[0]!.id, 1],
+      ]);
+      await store.outbox.settle(due[0]!.id, { kind: 'dead', fault }, 7000);
+      expect((await store.outbox.due(7000, 10, nobody)).map(({ sequences }) => sequences)).toEqual([[3]]);
+      const digest = await store.outbox.due(10_000, 10, { ...nobody, subscriptions: new Set([single.id]) });
+      expect(digest.map(({ sequences }) => sequences)).toEqual([[1, 2, 3]]);
+      expect((await store.outbox.changesOf(digest[0]!)).map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+      await tell(b, 3, 11_000);
+      expect((await store.outbox.deliveries({ status: 'open', limit: 9 })).map(({ sequences }) => sequences)).toEqual([
+        [4],
+      ]);
+      expect(
+        (await store.outbox.deliveries({ status: 'dead', limit: 9 })).map(({ id, fault: why }) => [id, why]),
+      ).toEqual([[due[0]!.id, fault]]);
+      expect(await store.outbox.replay(due[0]!.id, 12_000)).toBe(true);
+      expect(await store.outbox.updateSubscription(single.id, { paused: true })).toMatchObject({ paused: true });
+      expect(await store.outbox.removeSubscription(single.id)).toBe(true);
+      expect(await store.outbox.deliveries({ subscriptionId: single.id, limit: 9 })).toEqual([]);
+      expect((await store.outbox.subscriptions()).map(({ id }) => id)).toEqual([bundled.id]);
+      await store.close();
+    });
+
     test('every page is visited once, and small things are remembered', async () => {
       const store = await open();
       await store.addPages(Array.from({ length: 7 }, (_, i) => page(`https://a.example/${i}`)));

@@ -121,7 +121,7 @@ export const migrations: readonly string[] = [
     fault_sentence TEXT
   );
   CREATE INDEX deliveries_waiting ON deliveries (due, n) WHERE status IN ('open', 'due');
-  CREATE INDEX deliveries_in_order ON deliveries (subscription, n) WHERE status IN ('open', 'due');
+  CREATE INDEX deliveries_in_order ON deliveries (subscription, lane, n) WHERE status IN ('open', 'due');
   CREATE INDEX deliveries_by_status ON deliveries (status, n);
 
   CREATE TABLE delivered_changes (

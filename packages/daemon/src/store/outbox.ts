@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
-import type { Attempt, Delivery, DeliveryStatus, Outbox, PlannedDelivery } from '../values/outbox.ts';
+import type { Attempt, Delivery, DeliveryStatus, Exceptions, Outbox, PlannedDelivery } from '../values/outbox.ts';
 import type { Subscription, SubscriptionSettings } from '../values/subscription.ts';
 
 interface Row {
@@ -18,9 +18,6 @@ interface Row {
   readonly fault_code: string | null;
   readonly fault_sentence: string | null;
 }
-
-/** How many deliveries are looked through for ones that may go; those held back behind others cost a row each. */
-const scanMax = 2_000;
 
 export class SqliteOutbox implements Outbox {
   readonly #db: Database.Database;
@@ -93,21 +90,30 @@ export class SqliteOutbox implements Outbox {
     return Promise.resolve(this.#sql('DELETE FROM subscriptions WHERE id = ?').run(id).changes > 0);
   }
 
-  due(nowMs: number, limit: number, except: ReadonlySet<string>): Promise<readonly Delivery[]> {
+  due(nowMs: number, limit: number, except: Exceptions): Promise<readonly Delivery[]> {
     const take = this.#db.transaction(() => {
       this.#sql(`UPDATE deliveries SET status = 'due' WHERE status = 'open' AND due <= ?`).run(nowMs);
-      const rows = this.#sql(
+      // Messages of one page each wait behind those of the same page and behind gathered ones; a gathered one behind all.
+      return this.#sql(
         `SELECT * FROM deliveries AS d WHERE status = 'due' AND due <= ?
-         AND NOT EXISTS (
-           SELECT 1 FROM deliveries AS e
-           WHERE e.subscription = d.subscription AND e.status IN ('open', 'due') AND e.n < d.n
-             AND (e.lane = d.lane OR e.lane = '' OR d.lane = '')
-         )
+         AND subscription NOT IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT value FROM json_each(?))
+         AND NOT EXISTS (SELECT 1 FROM deliveries AS e WHERE e.status IN ('open', 'due')
+           AND e.subscription = d.subscription AND e.lane = d.lane AND e.n < d.n)
+         AND NOT EXISTS (SELECT 1 FROM deliveries AS e WHERE e.status IN ('open', 'due')
+           AND e.subscription = d.subscription AND e.lane = '' AND e.n < d.n)
+         AND (d.lane <> '' OR NOT EXISTS (SELECT 1 FROM deliveries AS e WHERE e.status IN ('open', 'due')
+           AND e.subscription = d.subscription AND e.n < d.n))
          ORDER BY due, n LIMIT ?`,
-      ).all(nowMs, Math.min(scanMax, limit + except.size)) as Row[];
-      return rows.filter((row) => !except.has(row.id)).slice(0, limit);
+      ).all(nowMs, JSON.stringify([...except.subscriptions]), JSON.stringify([...except.deliveries]), limit) as Row[];
     });
     return Promise.resolve(take.immediate().map((row) => this.#delivery(row)));
+  }
+
+  hasten(subscriptionId: string, nowMs: number): Promise<void> {
+    this.#sql(
+      `UPDATE deliveries SET due = ? WHERE subscription = ? AND status = 'due' AND attempts > 0 AND due > ?`,
+    ).run(nowMs, subscriptionId, nowMs);
+    return Promise.resolve();
   }
 
   nextDueMs(): Promise<number | undefined> {

@@ -40,6 +40,12 @@ export type Attempt =
   | { readonly kind: 'later'; readonly fault: Fault; readonly dueMs: number }
   | { readonly kind: 'dead'; readonly fault: Fault };
 
+/** What is under way, and whose receivers are given a rest. */
+export interface Exceptions {
+  readonly deliveries: ReadonlySet<string>;
+  readonly subscriptions: ReadonlySet<string>;
+}
+
 export interface Outbox {
   subscriptions(): Promise<readonly Subscription[]>;
   addSubscription(settings: SubscriptionSettings, nowMs: number): Promise<Subscription>;
@@ -51,7 +57,9 @@ export interface Outbox {
    * Deliveries that may be tried now, oldest first, their changes fixed from here on. One that shares a page with an
    * earlier one to the same subscription that is neither sent nor dead is held back: order per page is kept.
    */
-  due(nowMs: number, limit: number, except: ReadonlySet<string>): Promise<readonly Delivery[]>;
+  due(nowMs: number, limit: number, except: Exceptions): Promise<readonly Delivery[]>;
+  /** The receiver answers again: what waits for a later try is due now. */
+  hasten(subscriptionId: string, nowMs: number): Promise<void>;
   /** When the next delivery is due, if one waits. */
   nextDueMs(): Promise<number | undefined>;
   settle(id: string, attempt: Attempt, nowMs: number): Promise<void>;

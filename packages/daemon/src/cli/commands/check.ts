@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import type { Config, Flags } from '../../config/config.ts';
-import { createLoop, createPolicy, policyUnknown } from '../../daemon.ts';
+import { createLoop, createPolicy, createTelling, policyUnknown } from '../../daemon.ts';
 import { type Opening, openFolder } from '../../folder.ts';
 import { noFolder, problemOutcome, remote } from '../client.ts';
 import { createLog } from '../../log.ts';
@@ -34,11 +34,14 @@ async function checkThrough(url: string, key: string | undefined, all: boolean):
 async function checkAlone(config: Config, folder: Opening, all: boolean): Promise<Checked> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  const loop = createLoop(config, folder.store, createLog(config.logLevel));
+  const log = createLog(config.logLevel);
+  const telling = await createTelling(config, folder.store, log);
+  const loop = createLoop(config, folder.store, log, {}, telling);
   await loop.load();
   const found: Change[] = [];
   loop.onKept((changes) => found.push(...changes));
   await loop.sweep(stop.signal, all);
+  await telling.courier.once();
   const { sent, kept } = loop.counts();
   await loop.close();
   await folder.close();

@@ -1,0 +1,202 @@
+/**
+ * Carries what is due out of the outbox, at least once each and in order per page.
+ *
+ * A delivery that is not taken is due again later: 10 seconds, doubled to 6 hours, for 5 days, then it is dead. A receiver
+ * that fails gets a rest as a whole, so that a thousand messages for one that is down are not a thousand requests every
+ * few seconds; when it takes one again, all the others follow at once.
+ */
+import type { Clock } from '../values/clock.ts';
+import type { Fault } from '../values/fault.ts';
+import type { Attempt, Delivery, Outbox } from '../values/outbox.ts';
+import type { Subscription } from '../values/subscription.ts';
+import type { Message } from './message.ts';
+
+export type Sent =
+  | { readonly kind: 'taken' }
+  /** `forever`: the receiver wants no more of it. `retryAfterMs`: it says when. */
+  | { readonly kind: 'refused'; readonly fault: Fault; readonly forever?: boolean; readonly retryAfterMs?: number };
+
+export type Send = (subscription: Subscription, message: Message, nowMs: number) => Promise<Sent>;
+
+export interface CourierParts {
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly send: Send;
+  readonly message: (delivery: Delivery, subscription: Subscription) => Promise<Message | undefined>;
+  readonly log: (level: 'debug' | 'info' | 'warn' | 'error', text: string, fields?: Record<string, unknown>) => void;
+}
+
+const retryMs = { first: 10_000, most: 6 * 3_600_000 };
+/** While nothing gets through, the receiver as a whole is tried this often at most. */
+const restMs = { first: 2_000, most: 10 * 60_000 };
+export const giveUpMs = 5 * 86_400_000;
+/** A receiver that has not answered by then is taken to have failed; what it does later with the message is its own affair. */
+export const sendMsMax = 60_000;
+const atOnce = 32;
+const atOncePerReceiver = 4;
+/** Sleeping longer brings nothing, and a clock that was set back is noticed. */
+const sleepMsMax = 60_000;
+
+interface Receiver {
+  underWay: number;
+  failures: number;
+  restUntilMs: number;
+}
+
+export function backOffMs(tries: number, { first, most }: { first: number; most: number } = retryMs): number {
+  return Math.min(most, first * 2 ** Math.min(tries, 40));
+}
+
+export class Courier {
+  readonly #parts: CourierParts;
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #receivers = new Map<string, Receiver>();
+  #wake: () => void = () => {};
+  #stirred = false;
+  #dead = false;
+
+  constructor(parts: CourierParts) {
+    this.#parts = parts;
+  }
+
+  /** Ends as a killed process does: whatever is under way comes to nothing. For simulations. */
+  die(): void {
+    this.#dead = true;
+    this.#wake();
+  }
+
+  /** Something new may be due. */
+  nudge(): void {
+    this.#stirred = true;
+    this.#wake();
+  }
+
+  /** Runs until the signal; what is under way then may finish within the time given, and goes out again otherwise. */
+  async run(signal: AbortSignal, graceMs = 3_000): Promise<void> {
+    while (!signal.aborted && !this.#dead) {
+      this.#stirred = false;
+      const busy = await this.#start();
+      if (signal.aborted || this.#dead) break;
+      if (!busy && !this.#stirred) await this.#rest(signal);
+    }
+    if (!this.#dead) await Promise.race([Promise.all(this.#underWay.values()), this.#parts.clock.sleep(graceMs)]);
+  }
+
+  /** Sends what is due until nothing more can go now; for one-shot commands. */
+  async once(): Promise<void> {
+    while ((await this.#start()) || this.#underWay.size > 0) await Promise.race(this.#underWay.values());
+  }
+
+  async #start(): Promise<boolean> {
+    const { outbox, clock } = this.#parts;
+    const now = clock.nowMs();
+    const resting = [...this.#receivers].filter(
+      ([, receiver]) =>
+        receiver.restUntilMs > now || receiver.underWay >= (receiver.failures > 0 ? 1 : atOncePerReceiver),
+    );
+    const room = atOnce - this.#underWay.size;
+    if (room <= 0) return false;
+    const due = await outbox.due(now, room, {
+      deliveries: new Set(this.#underWay.keys()),
+      subscriptions: new Set(resting.map(([id]) => id)),
+    });
+    if (due.length === 0) return false;
+    const subscriptions = new Map(
+      (await outbox.subscriptions()).map((subscription) => [subscription.id, subscription]),
+    );
+    let started = false;
+    for (const delivery of due) {
+      const subscription = subscriptions.get(delivery.subscriptionId);
+      if (!subscription || subscription.paused) continue;
+      const receiver = this.#receiver(subscription.id);
+      if (receiver.underWay >= (receiver.failures > 0 ? 1 : atOncePerReceiver)) continue;
+      receiver.underWay++;
+      started = true;
+      const work = this.#carry(delivery, subscription, receiver).finally(() => {
+        receiver.underWay--;
+        this.#underWay.delete(delivery.id);
+        this.nudge();
+      });
+      this.#underWay.set(delivery.id, work);
+    }
+    return started;
+  }
+
+  #receiver(id: string): Receiver {
+    let receiver = this.#receivers.get(id);
+    if (!receiver) this.#receivers.set(id, (receiver = { underWay: 0, failures: 0, restUntilMs: 0 }));
+    return receiver;
+  }
+
+  async #carry(delivery: Delivery, subscription: Subscription, receiver: Receiver): Promise<void> {
+    const { outbox, clock, log } = this.#parts;
+    const sent = await this.#try(delivery, subscription);
+    if (this.#dead) return;
+    const now = clock.nowMs();
+    const attempt = this.#judge(delivery, sent, now);
+    if (sent.kind === 'taken') {
+      const recovered = receiver.failures > 0;
+      receiver.failures = 0;
+      receiver.restUntilMs = 0;
+      await outbox.settle(delivery.id, attempt, now);
+      if (recovered) await outbox.hasten(subscription.id, now);
+      return;
+    }
+    receiver.failures++;
+    receiver.restUntilMs = now + Math.max(sent.retryAfterMs ?? 0, backOffMs(receiver.failures - 1, restMs));
+    const { fault } = sent;
+    log(attempt.kind === 'dead' ? 'error' : 'warn', fault.sentence, {
+      code: fault.code,
+      delivery: delivery.id,
+      subscription: subscription.id,
+      ...(attempt.kind === 'later' ? { nextTry: new Date(attempt.dueMs).toISOString() } : {}),
+    });
+    await outbox.settle(delivery.id, attempt, now);
+  }
+
+  async #try(delivery: Delivery, subscription: Subscription): Promise<Sent> {
+    const { clock, send, message } = this.#parts;
+    const ready = await message(delivery, subscription);
+    // Its changes are gone from the log: nothing is left to say.
+    if (!ready)
+      return {
+        kind: 'refused',
+        fault: { code: 'delivery-empty', sentence: 'What was to be told is no longer kept.' },
+        forever: true,
+      };
+    const done = new AbortController();
+    const late = clock.sleep(sendMsMax, done.signal).then((): Sent => ({
+      kind: 'refused',
+      fault: { code: 'receiver-timeout', sentence: `The receiver did not answer within ${sendMsMax / 1000} s.` },
+    }));
+    const sent = await Promise.race([send(subscription, ready, clock.nowMs()), late]);
+    done.abort('answered');
+    return sent;
+  }
+
+  #judge(delivery: Delivery, sent: Sent, now: number): Attempt {
+    if (sent.kind === 'taken') return { kind: 'taken' };
+    const { fault } = sent;
+    const { firstTriedMs = now, plannedAtMs, attempts } = delivery;
+    // What waited behind others for days has had its time too, once it was tried in earnest itself.
+    const late = now - firstTriedMs >= giveUpMs || (now - plannedAtMs >= giveUpMs && attempts >= 4);
+    if (sent.forever || late) return { kind: 'dead', fault };
+    return { kind: 'later', fault, dueMs: now + Math.max(sent.retryAfterMs ?? 0, backOffMs(delivery.attempts)) };
+  }
+
+  async #rest(signal: AbortSignal): Promise<void> {
+    const { clock, outbox } = this.#parts;
+    const next = await outbox.nextDueMs();
+    const now = clock.nowMs();
+    const restEnds = [...this.#receivers.values()].map((receiver) => receiver.restUntilMs).filter((ms) => ms > now);
+    // Something due now is held back by what is under way or at rest: whichever ends first wakes us.
+    const until = Math.min(next !== undefined && next > now ? next : Infinity, ...restEnds);
+    const woken = new AbortController();
+    const wake = (): void => woken.abort('woken');
+    this.#wake = wake;
+    if (this.#stirred || signal.aborted) return;
+    signal.addEventListener('abort', wake, { once: true });
+    await clock.sleep(Math.max(1, Math.min(sleepMsMax, until - now)), woken.signal);
+    signal.removeEventListener('abort', wake);
+  }
+}

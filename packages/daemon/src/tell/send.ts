@@ -1,0 +1,131 @@
+/** Messages over the wire: HTTP for most receivers, SMTP for letters, a process for commands. */
+import { spawn } from 'node:child_process';
+import { createTransport, type Transporter } from 'nodemailer';
+import { Agent, request as httpRequest } from 'undici';
+import type { Fault } from '../values/fault.ts';
+import type { Deliver, Subscription } from '../values/subscription.ts';
+import { requestFor, type Request } from './channels.ts';
+import { sendMsMax, type Send, type Sent } from './courier.ts';
+import type { Message } from './message.ts';
+
+export interface SendOptions {
+  /** Where letters are handed in, such as smtps://user:password@mail.example.org. */
+  readonly smtp?: string | undefined;
+  readonly mailFrom?: string | undefined;
+  /** Whether subscriptions may start programs on this machine. */
+  readonly allowCommands: boolean;
+  readonly userAgent: string;
+}
+
+const refused = (code: string, sentence: string, more: { forever?: boolean; retryAfterMs?: number } = {}): Sent => ({
+  kind: 'refused',
+  fault: { code, sentence },
+  ...more,
+});
+
+export function createSend(options: SendOptions): Send {
+  const agent = new Agent({ headersTimeout: sendMsMax, bodyTimeout: sendMsMax, connect: { timeout: 15_000 } });
+  let mail: Transporter | undefined;
+  return async (subscription, message, nowMs) => {
+    const { deliver } = subscription;
+    if (deliver.kind === 'email') {
+      if (options.smtp === undefined) return refused('mail-not-set', 'Letters need "smtp" in the configuration.');
+      mail ??= createTransport(options.smtp);
+      return post(mail, deliver, message, options.mailFrom);
+    }
+    if (deliver.kind === 'command') {
+      if (!options.allowCommands)
+        return refused('command-not-allowed', 'Commands need "allowCommands: true" in the configuration.');
+      return run(deliver, message);
+    }
+    return call(requestFor(deliver, message, nowMs)!, agent, options.userAgent, subscription);
+  };
+}
+
+async function call(wanted: Request, agent: Agent, userAgent: string, subscription: Subscription): Promise<Sent> {
+  try {
+    const { statusCode, headers, body } = await httpRequest(wanted.url, {
+      method: wanted.method,
+      headers: { 'user-agent': userAgent, ...wanted.headers },
+      body: wanted.body,
+      dispatcher: agent,
+    });
+    await body.dump({ limit: 65_536 });
+    return judged(statusCode, headers['retry-after'], subscription);
+  } catch (error) {
+    return { kind: 'refused', fault: unreached(error, wanted.url) };
+  }
+}
+
+/** Anything but success is tried again, because people mend receivers; only 410 says in so many words not to. */
+function judged(status: number, retryAfter: string | string[] | undefined, subscription: Subscription): Sent {
+  if (status >= 200 && status < 300) return { kind: 'taken' };
+  const who = subscription.name ?? subscription.deliver.kind;
+  if (status === 410)
+    return refused('receiver-gone', `The receiver ${who} answered 410: it wants no more.`, { forever: true });
+  const seconds = typeof retryAfter === 'string' && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
+  return refused(
+    'receiver-refused',
+    `The receiver ${who} answered ${status}.`,
+    seconds === undefined ? {} : { retryAfterMs: Math.min(seconds, 86_400) * 1000 },
+  );
+}
+
+function unreached(error: unknown, url: string): Fault {
+  const message = error instanceof Error ? error.message : String(error);
+  // The path of many of these addresses is a credential; only the host is said.
+  return {
+    code: 'receiver-unreached',
+    sentence: `${new URL(url).host} cannot be reached (${message.split('\n')[0]}).`,
+  };
+}
+
+async function post(
+  mail: Transporter,
+  deliver: Deliver & { kind: 'email' },
+  message: Message,
+  from?: string,
+): Promise<Sent> {
+  try {
+    await mail.sendMail({
+      to: deliver.to,
+      from: deliver.from ?? from ?? deliver.to,
+      subject: message.title.replace(/\s+/g, ' ').slice(0, 200),
+      text: message.text,
+      // The same id at every try, so that a mailbox can drop what it already has.
+      messageId: `<${message.id}@revisit>`,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
+    return { kind: 'taken' };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return refused('mail-refused', `The mail server did not take the letter (${why.split('\n')[0]}).`);
+  }
+}
+
+function run(deliver: Deliver & { kind: 'command' }, message: Message): Promise<Sent> {
+  return new Promise((resolve) => {
+    const [program, ...words] = deliver.command;
+    const child = spawn(program, words, {
+      stdio: ['pipe', 'ignore', 'pipe'],
+      timeout: sendMsMax - 1_000,
+      killSignal: 'SIGKILL',
+      env: { ...process.env, REVISIT_DELIVERY: message.id, REVISIT_TITLE: message.title, REVISIT_URL: message.url },
+    });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-300)));
+    // A program that does not read its input is no failure.
+    child.stdin.on('error', () => {});
+    child.stdin.end(JSON.stringify(message));
+    child.on('error', (error) =>
+      resolve(refused('command-failed', `${program} cannot be started (${error.message}).`)),
+    );
+    child.on('close', (code, signal) => {
+      if (code === 0) return resolve({ kind: 'taken' });
+      const why = signal ? `was ended by ${signal}` : `ended with ${code}`;
+      return resolve(
+        refused('command-failed', `${program} ${why}${said ? `: ${said.trim().split('\n').at(-1)}` : ''}.`),
+      );
+    });
+  });
+}

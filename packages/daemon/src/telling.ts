@@ -1,0 +1,73 @@
+/** How changes come to be told: subscriptions are asked before a change is kept, the courier carries what was planned. */
+import type { Store } from './store/port.ts';
+import { inWords, shownDifference } from './detect/shown.ts';
+import { Courier, type CourierParts, type Send } from './tell/courier.ts';
+import type { ChangedTexts } from './tell/match.ts';
+import { messageOf, type Message } from './tell/message.ts';
+import { Subscribers, tryOut, type Tryout } from './tell/subscribers.ts';
+import type { Expression } from './tell/expression.ts';
+import type { Entry } from './tell/template.ts';
+import type { Change, Projection } from './values/change.ts';
+import type { Clock } from './values/clock.ts';
+import type { Look } from './values/look.ts';
+import type { Delivery, PlannedDelivery } from './values/outbox.ts';
+import type { Subscription } from './values/subscription.ts';
+
+export class Telling {
+  readonly subscribers: Subscribers;
+  readonly courier: Courier;
+  readonly #store: Store;
+
+  constructor(store: Store, clock: Clock, send: Send, log: CourierParts['log']) {
+    this.#store = store;
+    this.subscribers = new Subscribers(store.outbox);
+    this.courier = new Courier({
+      outbox: store.outbox,
+      clock,
+      send,
+      log,
+      message: (delivery, subscription) => this.#message(delivery, subscription),
+    });
+  }
+
+  /** For the loop: who is to be told of what this look found. */
+  async planned(look: Look): Promise<readonly PlannedDelivery[]> {
+    const { change, projection, pageId, state, endedAtMs } = look;
+    if (!change) return [];
+    return this.subscribers.planned(change, endedAtMs, async () => {
+      const from =
+        change.fromVersion === undefined ? '' : ((await this.#store.versionText(pageId, change.fromVersion)) ?? '');
+      const to =
+        projection?.text ??
+        (change.toVersion === undefined ? from : ((await this.#store.versionText(pageId, change.toVersion)) ?? ''));
+      return inWords(shownDifference(from, to, projection?.format ?? 'text', state.detectState));
+    });
+  }
+
+  /** "Would have matched 12 of the last 200." */
+  async tryOut(expression: Expression, last = 200): Promise<Tryout> {
+    return tryOut(expression, await this.#store.latestChanges({ limit: last }), (change) => this.texts(change));
+  }
+
+  async texts(change: Change): Promise<ChangedTexts & { readonly lines: string }> {
+    const { pageId, fromVersion, toVersion } = change;
+    if (fromVersion === undefined || toVersion === undefined) return { added: '', removed: '', lines: '' };
+    const [from, to] = [
+      await this.#store.versionText(pageId, fromVersion),
+      await this.#store.versionText(pageId, toVersion),
+    ];
+    if (from === undefined || to === undefined) return { added: '', removed: '', lines: '' };
+    const format = (await this.#store.versions(pageId)).find(({ number }) => number === toVersion)?.format ?? 'text';
+    const detectState = (await this.#store.page(pageId))?.state.detectState;
+    return inWords(shownDifference(from, to, format as Projection['format'], detectState));
+  }
+
+  async #message(delivery: Delivery, subscription: Subscription): Promise<Message | undefined> {
+    const entries: Entry[] = [];
+    for (const change of await this.#store.outbox.changesOf(delivery)) {
+      const { added, removed, lines } = await this.texts(change);
+      entries.push({ change, added, removed, difference: lines });
+    }
+    return entries.length === 0 ? undefined : messageOf(delivery, subscription, entries);
+  }
+}
