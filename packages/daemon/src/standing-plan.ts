@@ -51,24 +51,65 @@ export interface BudgetView {
   readonly curve: readonly BudgetPoint[];
 }
 
-/** Who speaks for a request: the first of the pages that share it. */
-function speaks(loop: Loop, entry: Entry): boolean {
-  return loop.collection.sharing(entry).find((other) => !other.page.paused) === entry;
+/** One pass over the collection: the market of its requests, and when each is due. */
+interface Survey {
+  readonly atMs: number;
+  readonly size: number;
+  readonly market: StandingMarket;
+  /** One page for each request: the first of those that share it. */
+  readonly requests: readonly { readonly entry: Entry; readonly dueMs: number }[];
+  readonly policyDelayHours: number | null;
 }
 
-function marketOf(loop: Loop, nowMs: number): StandingMarket {
-  const market = new StandingMarket();
+/** A survey of 100,000 pages takes a good part of a second; who asks again within this gets the same. */
+const surveyFreshMs = 5_000;
+const surveys = new WeakMap<Loop, Survey>();
+
+function surveyOf(loop: Loop, nowMs: number): Survey {
+  const known = surveys.get(loop);
+  // A page more or less is news at once.
+  if (known && nowMs - known.atMs < surveyFreshMs && known.size === loop.collection.size) return known;
+  const survey = takeSurvey(loop, nowMs);
+  surveys.set(loop, survey);
+  return survey;
+}
+
+function takeSurvey(loop: Loop, nowMs: number): Survey {
+  const { policy, collection } = loop;
   const { spacingMs } = loop.settings;
-  const scaleOf = ({ index, page }: Entry): number =>
-    (page.weight * loop.policy.belief(index, nowMs / 1000).ratePerDay) / daySeconds;
-  for (const entry of loop.collection) {
-    if (entry.page.paused || !speaks(loop, entry)) continue;
+  const market = new StandingMarket();
+  const requests: { entry: Entry; dueMs: number }[] = [];
+  let waiting = 0;
+  let changes = 0;
+  for (const entry of collection) {
+    if (entry.page.paused) continue;
+    const sharing = collection.sharing(entry).filter(({ page }) => !page.paused);
+    if (sharing[0] !== entry) continue;
     let scale = 0;
-    for (const other of loop.collection.sharing(entry)) if (!other.page.paused) scale += scaleOf(other);
-    market.set(entry.index, Number.isFinite(scale) ? scale : 0, entry.site, entry.page.spacingSeconds ?? 0);
+    let dueMs = Infinity;
+    for (const { index, page, state } of sharing) {
+      const own = page.weight * policy.belief(index, nowMs / 1000).ratePerDay;
+      const ownDueMs = policy.due(index, nowMs / 1000) * 1000;
+      scale += Number.isFinite(own) ? own / daySeconds : 0;
+      dueMs = Math.min(dueMs, ownDueMs);
+      if (state.lastLookMs === undefined || ownDueMs === Infinity || !Number.isFinite(own)) continue;
+      // A page last looked at then and due then waits half the distance between, on average.
+      waiting += (own * (Math.max(ownDueMs, nowMs) - state.lastLookMs)) / 2;
+      changes += own;
+    }
+    market.set(entry.index, scale, entry.site, entry.page.spacingSeconds ?? 0);
     if (spacingMs > 0) market.setCap(entry.site, 1000 / spacingMs);
+    if (dueMs < Infinity) requests.push({ entry, dueMs });
   }
-  return market;
+  requests.sort((a, b) => a.dueMs - b.dueMs || a.entry.index - b.entry.index);
+  const { size } = collection;
+  return {
+    atMs: nowMs,
+    size,
+    market,
+    requests,
+    policyDelayHours: changes > 0 ? hours(waiting / changes / 1000) : null,
+  };
 }
 
 const hours = (seconds: number): number => seconds / 3600;
@@ -79,51 +120,29 @@ function delayHours(market: StandingMarket, loss: number): number | null {
 }
 
 export function standingPlan(loop: Loop, nowMs: number, limit: number): StandingPlan {
-  const market = marketOf(loop, nowMs);
+  const survey = surveyOf(loop, nowMs);
+  const { market } = survey;
   const standing = market.clear(loop.settings.looksPerSecond);
   return {
     pages: market.pages,
     budgetPerHour: loop.settings.looksPerSecond * 3600,
-    probes: comingProbes(loop, nowMs, limit),
+    probes: comingProbes(loop, survey, nowMs, limit),
     priceHours: hours(standing.price),
     meanDelayHours: delayHours(market, standing.loss),
     meanDelayHoursBound: delayHours(market, standing.lowerBound),
     gap: standing.lowerBound > 0 ? standing.loss / standing.lowerBound - 1 : 0,
-    policyDelayHours: policyDelayHours(loop, nowMs),
+    policyDelayHours: survey.policyDelayHours,
     dearSites: standing.dearSites
       .map(({ site, price }) => ({ site: loop.collection.sites.name(site), priceHours: hours(price) }))
       .sort((a, b) => b.priceHours - a.priceHours),
   };
 }
 
-/** A page last looked at then and due then waits half the distance between, on average. */
-function policyDelayHours(loop: Loop, nowMs: number): number | null {
-  let waiting = 0;
-  let changes = 0;
-  for (const { index, page, state } of loop.collection) {
-    const dueMs = page.paused ? Infinity : loop.policy.due(index, nowMs / 1000) * 1000;
-    if (state.lastLookMs === undefined || dueMs === Infinity) continue;
-    const scale = page.weight * loop.policy.belief(index, nowMs / 1000).ratePerDay;
-    waiting += (scale * (Math.max(dueMs, nowMs) - state.lastLookMs)) / 2;
-    changes += scale;
-  }
-  return changes > 0 ? hours(waiting / changes / 1000) : null;
-}
-
-function comingProbes(loop: Loop, nowMs: number, limit: number): readonly ComingProbe[] {
-  const due: { readonly entry: Entry; readonly at: number }[] = [];
-  for (const entry of loop.collection) {
-    if (entry.page.paused || !speaks(loop, entry)) continue;
-    const at = Math.min(
-      ...loop.collection.sharing(entry).map((other) => loop.policy.due(other.index, nowMs / 1000) * 1000),
-    );
-    if (at < Infinity) due.push({ entry, at });
-  }
-  due.sort((a, b) => a.at - b.at || a.entry.index - b.entry.index);
-  return due.slice(0, limit).map(({ entry, at }) => {
+function comingProbes(loop: Loop, { requests }: Survey, nowMs: number, limit: number): readonly ComingProbe[] {
+  return requests.slice(0, limit).map(({ entry, dueMs }) => {
     const { ratePerDay, current } = loop.policy.belief(entry.index, nowMs / 1000);
     const { id, url, site } = entry.page;
-    return { atMs: Math.max(at, nowMs), pageId: id, url, site, ratePerDay, current };
+    return { atMs: Math.max(dueMs, nowMs), pageId: id, url, site, ratePerDay, current };
   });
 }
 
@@ -131,7 +150,7 @@ function comingProbes(loop: Loop, nowMs: number, limit: number): readonly Coming
 const curveSteps = Array.from({ length: 17 }, (_, i) => 2 ** ((i - 8) / 2));
 
 export function budgetView(loop: Loop, nowMs: number): BudgetView {
-  const market = marketOf(loop, nowMs);
+  const { market } = surveyOf(loop, nowMs);
   const budget = loop.settings.looksPerSecond;
   const at = (looksPerSecond: number): BudgetPoint => {
     const standing: Standing = market.clear(looksPerSecond);

@@ -77,6 +77,20 @@ describe('continuous', () => {
     }
   });
 
+  test('Proposition 8 with spacing: on grids whose step divides it', () => {
+    const problem = week(40, 0.25);
+    const { lowerBound, expectedCost } = planned(problem);
+    for (const steps of [112, 336, 672]) {
+      const grid = planPolite(lossOf(problem), 40, 0.25, steps);
+      if (grid.kind !== 'planned') throw new Error('feasible');
+      const step = 28 / steps;
+      expect(grid.expectedCost).toBeGreaterThanOrEqual(lowerBound);
+      expect(grid.expectedCost - expectedCost).toBeLessThanOrEqual(3 * 7.5 * (20 * step ** 2 + 28 * step));
+      for (let i = 1; i < grid.probes.length; i++)
+        expect(grid.probes[i] - grid.probes[i - 1]).toBeGreaterThanOrEqual(0.25 - 1e-12);
+    }
+  });
+
   const anyProfile: fc.Arbitrary<Profile> = fc
     .record({
       widths: fc.array(fc.integer({ min: 1, max: 16 }), { minLength: 1, maxLength: 5 }),
