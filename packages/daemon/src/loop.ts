@@ -368,7 +368,6 @@ export class Loop {
   async #end(): Promise<void> {
     this.#ended.abort('ended');
     await this.#saveAll(true);
-    await this.#parts.observer.close();
   }
 
   /** Asks for what is due now, or for every page, ahead of the plan; answers how many pages that are. */

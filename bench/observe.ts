@@ -1,0 +1,159 @@
+/**
+ * Probes per second from end to end: dispatch, fetch, detect, learn, keep; one process, 10 KB pages on loopback of which 5 %
+ * changed since the last look. Held against a loop that only reads the bodies with the bare HTTP client, and against peers that
+ * check the same pages on the same server. Everybody's politeness is switched off, as the pages are our own.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
+import type { Bench, Measurement } from '../house/bench.ts';
+import { createLoop } from '../packages/daemon/src/daemon.ts';
+import { settle } from '../packages/daemon/src/config/config.ts';
+import { openSqlite } from '../packages/daemon/src/store/sqlite.ts';
+import { rivals } from './observe-rivals.ts';
+
+const pages = 10_000;
+const sites = 250;
+const robots = 64;
+const passes = 3;
+
+interface Web {
+  readonly urls: readonly string[];
+  advance(): Promise<void>;
+  close(): void;
+}
+
+export async function startWeb(kind: 'validators' | 'plain'): Promise<Web> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'observe-web.ts'), String(pages), kind], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const port = await new Promise<string>((resolve) =>
+    child.stdout.once('data', (data) => resolve(String(data).trim())),
+  );
+  const urls = Array.from({ length: pages }, (_, page) => `http://127.0.${1 + (page % sites)}.1:${port}/page/${page}`);
+  return {
+    urls,
+    advance: async () => void (await (await request(`http://127.0.0.1:${port}/advance`)).body.dump()),
+    close: () => child.kill(),
+  };
+}
+
+/** Seconds a probe for the bare client: as many requests under way, bodies read and dropped. */
+async function bare(urls: readonly string[]): Promise<number> {
+  const agent = new Agent({ connections: 1 });
+  const begin = performance.now();
+  let next = 0;
+  const reader = async () => {
+    while (next < urls.length) {
+      const { body } = await request(urls[next++]!, { dispatcher: agent });
+      await body.arrayBuffer();
+    }
+  };
+  await Promise.all(Array.from({ length: robots }, reader));
+  const seconds = (performance.now() - begin) / 1000;
+  await agent.close();
+  return seconds / urls.length;
+}
+
+interface Ours {
+  pass(): Promise<{ readonly seconds: number; readonly changes: number }>;
+  close(): Promise<void>;
+}
+
+export async function startOurs(urls: readonly string[]): Promise<Ours> {
+  const folder = mkdtempSync(join(tmpdir(), 'revisit-bench-'));
+  const opened = openSqlite(join(folder, 'revisit.db'));
+  if (opened.kind === 'failed') throw new Error(opened.sentence);
+  const { store } = opened;
+  const settled = settle({ budget: '1000000/second', spacing: '0', allowNetwork: ['127.0.0.0/8'], robots }, {});
+  if (settled.kind === 'wrong') throw new Error(settled.sentence);
+  const addedAtMs = Date.now();
+  const added = urls.map((url) => ({
+    url,
+    site: new URL(url).hostname,
+    select: { kind: 'text' } as const,
+    tags: [],
+    weight: 1,
+    paused: false,
+    options: {},
+    addedAtMs,
+  }));
+  await store.addPages(added);
+  const loop = createLoop(settled.value, store, () => {});
+  await loop.load();
+  let known = 0;
+  return {
+    pass: async () => {
+      const begin = performance.now();
+      await loop.sweep(new AbortController().signal, true);
+      const seconds = (performance.now() - begin) / 1000;
+      const { changes } = await store.counts();
+      const found = changes - known;
+      known = changes;
+      return { seconds: seconds / urls.length, changes: found };
+    },
+    close: async () => {
+      await loop.close();
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const best = (values: readonly number[]) => Math.min(...values);
+const rate = (seconds: number) => `${Math.round(1 / seconds).toLocaleString('en')} probes/s`;
+
+export const bench: Bench = async (say) => {
+  const rows: Measurement[] = [];
+  const ourTimes = new Map<string, number>();
+  for (const kind of ['validators', 'plain'] as const) {
+    const web = await startWeb(kind);
+    const ours = await startOurs(web.urls);
+    await ours.pass();
+    await bare(web.urls);
+    const bareTimes: number[] = [];
+    const times: number[] = [];
+    for (let pass = 0; pass < passes; pass++) {
+      await web.advance();
+      bareTimes.push(await bare(web.urls));
+      const { seconds, changes } = await ours.pass();
+      if (changes !== pages / 20) throw new Error(`${changes} changes were found of ${pages / 20}`);
+      times.push(seconds);
+      say(`${kind}: ours ${rate(seconds)}, bare client ${rate(bareTimes.at(-1)!)}`);
+    }
+    const ratio = best(bareTimes) / best(times);
+    const what = kind === 'validators' ? 'server with ETag' : 'server without validators';
+    rows.push({
+      what: `end to end, ${what}`,
+      ours: rate(best(times)),
+      rival: `bare undici ${rate(best(bareTimes))}`,
+      ratio: `${ratio.toFixed(2)} (≥ 0.5)`,
+      holds: ratio >= 0.5,
+    });
+    ourTimes.set(kind, best(times));
+    await ours.close();
+    if (kind === "plain" && !process.env.NORIVALS) {
+      for (const rival of rivals) {
+        say(`measuring ${rival.name}`);
+        const seconds = rival.measure(web.urls);
+        if (typeof seconds === 'string') {
+          say(seconds);
+          rows.push({ what: `a check against ${rival.name}`, ours: rate(best(times)), rival: seconds, holds: false });
+          continue;
+        }
+        const faster = seconds / best(times);
+        rows.push({
+          what: `a check against ${rival.name}`,
+          ours: rate(best(times)),
+          rival: `${rival.name} ${rate(seconds)}`,
+          ratio: `${faster.toFixed(1)} (≥ ${rival.times})`,
+          holds: faster >= rival.times,
+        });
+      }
+    }
+    web.close();
+  }
+  return rows;
+};
