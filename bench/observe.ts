@@ -134,7 +134,7 @@ export const bench: Bench = async (say) => {
     });
     ourTimes.set(kind, best(times));
     await ours.close();
-    if (kind === "plain" && !process.env.NORIVALS) {
+    if (kind === 'plain' && !process.env.NORIVALS) {
       for (const rival of rivals) {
         say(`measuring ${rival.name}`);
         const seconds = rival.measure(web.urls);

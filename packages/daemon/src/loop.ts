@@ -77,6 +77,9 @@ export interface Manners {
 
 /** A transaction of many looks costs little more than one of a few; more would delay the first of them. */
 const batchMax = 256;
+/** How many observations, or for how long, are gathered under load; short against any request over a network. */
+const gatherMax = 64;
+const gatherMs = 5;
 /** How long to wait after the store could not keep something, doubled up to the second value. */
 const storeRestMs = { first: 1_000, most: 30_000 };
 /** What belongs to no page is saved this often, so a killed process loses little of it. */
@@ -104,6 +107,8 @@ export class Loop {
   /** Aborted at the end, so that no sleeper keeps the process alive. */
   readonly #ended = new AbortController();
   #inFlight = 0;
+  #gathering = false;
+  #gatheringProbes = false;
   #indexing: Promise<void> | undefined;
   #storeDown = false;
   #stopping = false;
@@ -537,12 +542,44 @@ export class Loop {
       await this.#parts.store.finished([probe.id]);
     } else {
       this.#queue.push(observation);
-      this.#indexing ??= this.#index().finally(() => {
-        this.#indexing = undefined;
+      this.#indexSoon();
+    }
+    this.#sendSoon();
+  }
+
+  /** While most robots are busy, observations are gathered for a moment: one transaction costs as much as the next. */
+  #indexSoon(): void {
+    if (this.#indexing) return;
+    const busy = this.#inFlight > this.#settings.robots / 2 && this.#queue.length < gatherMax;
+    if (!busy) {
+      this.#indexNow();
+    } else if (!this.#gathering) {
+      this.#gathering = true;
+      void this.#parts.clock.sleep(gatherMs).then(() => {
+        this.#gathering = false;
+        if (!this.#dead && this.#queue.length > 0) this.#indexNow();
+      });
+    }
+  }
+
+  #indexNow(): void {
+    this.#indexing ??= this.#index().finally(() => {
+      this.#indexing = undefined;
+      this.#wake();
+    });
+  }
+
+  /** The same for probes: a robot that is free while most are busy waits a moment for others. */
+  #sendSoon(): void {
+    if (this.#inFlight <= (3 * this.#settings.robots) / 4) {
+      this.#wake();
+    } else if (!this.#gatheringProbes) {
+      this.#gatheringProbes = true;
+      void this.#parts.clock.sleep(gatherMs).then(() => {
+        this.#gatheringProbes = false;
         this.#wake();
       });
     }
-    this.#wake();
   }
 
   /** Empties the indexing queue: detect, learn, keep, announce. */
