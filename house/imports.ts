@@ -95,7 +95,7 @@ export const rooms: readonly Room[] = [
     packages: ['@revisit/core', 'preact', 'preact-iso', 'uplot'],
   },
   { folder: 'experiments', may: [], packages: ['@revisit/core', 'revisit', 'node:*'] },
-  { folder: 'bench', may: ['house'], packages: ['*'] },
+  { folder: 'bench', may: ['house', daemon], packages: ['*'] },
   { folder: 'house', may: [], packages: ['*'] },
 ];
 
