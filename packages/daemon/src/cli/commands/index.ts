@@ -21,4 +21,5 @@ export const commands: readonly CommandModule[] = [
   { names: ['export'], load: async () => (await import('./export.ts')).registerExport },
   { names: ['demo'], load: async () => (await import('./demo.ts')).registerDemo },
   { names: ['reproduce'], load: async () => (await import('./reproduce.ts')).registerReproduce },
+  { names: ['completion', 'manual'], load: async () => (await import('./completion.ts')).registerCompletion },
 ];

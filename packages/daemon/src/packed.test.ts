@@ -1,0 +1,179 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { createProgram } from './cli/program.ts';
+import { packAll, stageAll } from '../../../house/pack.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const folder = mkdtempSync(join(tmpdir(), 'revisit-packed-'));
+const modules = join(folder, 'node_modules');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What npm would do with the tarballs, with the dependencies that are here already: no registry is asked. */
+function install(tarballs: readonly string[]): void {
+  mkdirSync(join(modules, '@revisit'), { recursive: true });
+  for (const tarball of tarballs) {
+    const name = tarball.includes('revisit-core')
+      ? '@revisit/core'
+      : tarball.includes('revisit-cluster')
+        ? '@revisit/cluster'
+        : 'revisit';
+    mkdirSync(join(modules, name), { recursive: true });
+    const done = spawnSync('tar', ['-xzf', tarball, '-C', join(modules, name), '--strip-components=1'], {
+      encoding: 'utf8',
+    });
+    if (done.status !== 0) throw new Error(done.stderr);
+  }
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (!name.startsWith('.') && name !== '@revisit' && name !== 'revisit')
+      symlinkSync(join(root, 'node_modules', name), join(modules, name));
+}
+
+function revisit(words: readonly string[], input = '') {
+  return spawnSync(process.execPath, [join(modules, 'revisit/bin/revisit.js'), ...words], {
+    cwd: folder,
+    encoding: 'utf8',
+    input,
+  });
+}
+
+describe('the packages as they are published', () => {
+  beforeAll(() => {
+    const out = join(folder, 'out');
+    install(packAll(stageAll(out), out));
+    // Three compilers and three packings: seconds on an idle machine, more beside other tests.
+  }, 240_000);
+
+  test('hold no TypeScript that would have to be run, no test, and no path of this machine', () => {
+    const files = ['revisit', '@revisit/core', '@revisit/cluster'].flatMap((name) =>
+      readdirSync(join(modules, name), { recursive: true, encoding: 'utf8' }).map((file) => join(modules, name, file)),
+    );
+    expect(
+      files.filter((file) => (file.endsWith('.ts') && !file.endsWith('.d.ts')) || file.includes('.test.')),
+    ).toEqual([]);
+    const scripts = files.filter((file) => file.endsWith('.js') && !file.includes('/dashboard/'));
+    expect(scripts.length).toBeGreaterThan(100);
+    for (const file of scripts) {
+      const text = readFileSync(file, 'utf8');
+      expect(text).not.toContain(root);
+      expect(text).not.toMatch(/(from|import|URL)\s*\(?\s*['"]\.[^'"]*\.ts['"]/);
+    }
+  });
+
+  test('run outside the repository: version, a plan, a page', () => {
+    const manifest = JSON.parse(readFileSync(join(modules, 'revisit/package.json'), 'utf8')) as {
+      version: string;
+      engines: { node: string };
+    };
+    expect(manifest.engines.node).toBe('>=22.19');
+    expect(revisit(['--version']).stdout.trim()).toBe(manifest.version);
+    const solved = revisit(
+      ['solve', '-'],
+      '{"kind":"robots","arrival":1,"service":5.7,"buffer":10,"starvationWeight":0.5}',
+    );
+    expect(JSON.parse(solved.stdout)).toMatchObject({ robots: 5 });
+    expect(revisit(['add', 'https://example.org/']).stdout).toContain('watching');
+    expect(revisit(['pages']).stdout).toContain('https://example.org/');
+  });
+
+  test('the library is found by its name', () => {
+    const script = `import { solve } from '@revisit/core'; console.log(solve({ kind: 'order', tasks: [{ probability: 0.5, time: 2 }, { probability: 0.9, time: 1 }] }).solution.order.join());`;
+    expect(
+      spawnSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder, encoding: 'utf8' }).stdout,
+    ).toBe('1,0\n');
+  });
+
+  test('the daemon serves its dashboard, and ends when told to', async () => {
+    const child = spawn(
+      process.execPath,
+      [join(modules, 'revisit/bin/revisit.js'), 'serve', '--port', '0', '--data', join(folder, 'served')],
+      { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    const url = await new Promise<string>((resolve, reject) => {
+      let said = '';
+      child.stderr.on('data', (chunk: Buffer) => {
+        const found = /http:\/\/[\w.:]+/.exec((said += chunk.toString()));
+        if (found) resolve(found[0]);
+      });
+      child.once('exit', () => reject(new Error(said)));
+    });
+    const page = await fetch(url);
+    expect(await page.text()).toContain('<script type="module"');
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+  });
+
+  test('carry a manual page and completions', () => {
+    const manual = readFileSync(join(modules, 'revisit/man/revisit.1'), 'utf8');
+    const listed = [...revisit(['--help']).stdout.matchAll(/^ {2}([a-z]+) .*$/gm)]
+      .map((match) => match[1]!)
+      .filter((name) => name !== 'help' && name !== 'revisit');
+    expect(listed.length).toBeGreaterThan(12);
+    for (const name of listed) expect(manual).toContain(`.SS revisit ${name}`);
+    const script = readFileSync(join(modules, 'revisit/completions/revisit.bash'), 'utf8');
+    const tried = spawnSync(
+      'bash',
+      [
+        '-c',
+        `${script}\nCOMP_WORDS=(revisit import --dr); COMP_CWORD=2; _revisit; echo "\${COMPREPLY[@]}"; COMP_WORDS=(revisit repro); COMP_CWORD=1; _revisit; echo "\${COMPREPLY[@]}"`,
+      ],
+      { encoding: 'utf8' },
+    );
+    expect(tried.stdout).toBe('--dry-run\nreproduce\n');
+    for (const shell of ['zsh', 'fish']) {
+      const text = readFileSync(join(modules, `revisit/completions/revisit.${shell}`), 'utf8');
+      for (const name of listed) expect(text).toContain(name);
+    }
+  });
+});
+
+describe('what is deployed', () => {
+  const read = (name: string): string => readFileSync(join(root, 'deploy', name), 'utf8');
+  /** Every flag of a call is one that the command has. */
+  const expectFlags = async ([name, ...words]: readonly string[]): Promise<void> => {
+    const program = await createProgram(() => async () => {}, [name!]);
+    const known = program.commands.find((command) => command.name() === name)!.options.map((option) => option.long);
+    for (const word of words) if (word.startsWith('--')) expect(known).toContain(word);
+  };
+
+  test('the image is built from what is here and starts a command that exists', async () => {
+    const lines = read('Dockerfile')
+      .split('\n')
+      .filter((line) => /^[A-Z]+ /.test(line));
+    expect(
+      lines.filter((line) => line.startsWith('FROM')).every((line) => /^FROM node:24-slim( AS build)?$/.test(line)),
+    ).toBe(true);
+    expect(lines).toContain('RUN node house/pack.ts /packages');
+    expect(lines).toContain('USER node');
+    const json = (name: string): string[] =>
+      JSON.parse(lines.find((line) => line.startsWith(`${name} [`))!.slice(name.length + 1)) as string[];
+    expect(json('ENTRYPOINT')).toEqual(['revisit']);
+    await expectFlags(json('CMD'));
+  });
+
+  test('compose builds that image and publishes on loopback only', async () => {
+    const { services } = parse(read('compose.yaml')) as {
+      services: { revisit: { build: { dockerfile: string }; command: string[]; ports: string[] } };
+    };
+    expect(services.revisit.build.dockerfile).toBe('deploy/Dockerfile');
+    expect(services.revisit.ports.every((port) => port.startsWith('127.0.0.1:'))).toBe(true);
+    await expectFlags(services.revisit.command);
+  });
+
+  test('the unit starts the daemon with flags it has, and without privileges', async () => {
+    const unit = read('revisit.service');
+    await expectFlags(/^ExecStart=\S+ revisit (.*)$/m.exec(unit)![1]!.split(' '));
+    expect(unit).toMatch(/^DynamicUser=yes$/m);
+    const analysed = spawnSync('systemd-analyze', ['verify', '--man=no', join(root, 'deploy/revisit.service')], {
+      encoding: 'utf8',
+    });
+    // Where systemd is not at hand (ENOENT), the file's form is all that can be checked.
+    if (analysed.error === undefined && !/Failed to|not been booted/.test(analysed.stderr))
+      expect(analysed.stderr).not.toMatch(/Unknown|Invalid/);
+  });
+});
