@@ -92,7 +92,7 @@ export const rooms: readonly Room[] = [
     folder: 'packages/dashboard/src',
     // The generated client is types and one function: what the API promises, and nothing of the daemon.
     may: ['packages/daemon/src/api/client.ts'],
-    packages: ['@revisit/core', 'preact', 'preact-iso', 'uplot'],
+    packages: ['@revisit/core', 'preact', 'uplot'],
   },
   { folder: 'experiments', may: [], packages: ['@revisit/core', 'revisit', 'node:*'] },
   { folder: 'bench', may: ['house', daemon], packages: ['*'] },

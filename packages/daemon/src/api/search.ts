@@ -28,7 +28,7 @@ export function searchRoutes(app: Api, desk: Desk): void {
               version: Type.Integer(),
               at: Time,
               score: Type.Number(),
-              snippet: Type.Array(Type.Object({ text: Type.String() }, { additionalProperties: true })),
+              snippet: Type.Array(Type.Object({ text: Type.String(), hit: Type.Boolean() })),
             },
             { additionalProperties: true },
           ),

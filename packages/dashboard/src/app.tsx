@@ -1,0 +1,87 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Rail } from './rail.tsx';
+import { Shortcuts } from './shortcuts.tsx';
+import { type Place, usePlace } from './route.ts';
+import { ask, onLoginNeeded, setClock, useAsk } from './server.ts';
+import { lazy } from './lazy.tsx';
+import { Changes } from './views/changes.tsx';
+import { Login } from './views/login.tsx';
+import { Pages } from './views/pages.tsx';
+
+const AddPage = lazy(async () => (await import('./views/add-page.tsx')).AddPage);
+const PageView = lazy(async () => (await import('./views/page.tsx')).PageView);
+const Plan = lazy(async () => (await import('./views/plan.tsx')).Plan);
+const Sites = lazy(async () => (await import('./views/sites.tsx')).Sites);
+const SiteView = lazy(async () => (await import('./views/site.tsx')).SiteView);
+const Robots = lazy(async () => (await import('./views/robots.tsx')).Robots);
+const Lab = lazy(async () => (await import('./views/lab.tsx')).Lab);
+const Settings = lazy(async () => (await import('./views/settings.tsx')).Settings);
+const Search = lazy(async () => (await import('./views/search.tsx')).Search);
+
+/** How often the numbers at the edge are asked for again. */
+const statusEveryMs = 3_000;
+
+function View({ place, pages }: { readonly place: Place; readonly pages: number | undefined }) {
+  const [view, id, part] = place.parts;
+  const key = place.parts.join('/');
+  switch (view) {
+    case 'pages':
+      return id === undefined ? (
+        <Pages query={place.query} watched={pages} />
+      ) : (
+        <PageView key={id} id={id} part={part} query={place.query} />
+      );
+    case 'add':
+      return <AddPage url={place.query.get('url') ?? ''} />;
+    case 'plan':
+      return <Plan />;
+    case 'sites':
+      return id === undefined ? <Sites /> : <SiteView key={key} site={id} />;
+    case 'robots':
+      return <Robots />;
+    case 'lab':
+      return <Lab />;
+    case 'settings':
+      return <Settings />;
+    case 'search':
+      return <Search query={place.query} />;
+    default:
+      return <Changes query={place.query} watched={pages} />;
+  }
+}
+
+export function App() {
+  const place = usePlace();
+  const [locked, setLocked] = useState(false);
+  const status = useAsk(() => ask('GET /api/status'), [locked], statusEveryMs);
+  useEffect(() => onLoginNeeded(() => setLocked(true)), []);
+  useEffect(() => {
+    if (status.value) setClock(Date.parse(status.value.now));
+  }, [status.value]);
+  const view = place.parts[0] ?? 'changes';
+  useEffect(() => {
+    document.title = `${view[0]!.toUpperCase()}${view.slice(1)} · Revisit`;
+  }, [view]);
+  if (locked) return <Login onOpen={() => setLocked(false)} />;
+  return (
+    <div class="shell">
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}
+      >
+        To the content
+      </a>
+      <Rail view={view} status={status.value} lost={status.problem !== undefined} />
+      <main id="main" tabIndex={-1}>
+        {status.value?.healthy === false && (
+          <p class="notice" role="alert">
+            Nothing that is found can be kept right now (is the disk full?). Looking has stopped and goes on by itself.
+          </p>
+        )}
+        <View place={place} pages={status.value?.pages} />
+      </main>
+      <Shortcuts />
+    </div>
+  );
+}

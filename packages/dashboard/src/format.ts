@@ -1,0 +1,84 @@
+/** Times, numbers and foreign text as a person reads them. */
+
+const steps: readonly (readonly [number, string])[] = [
+  [60, 's'],
+  [60, 'min'],
+  [24, 'h'],
+  [14, 'd'],
+  [8, 'w'],
+];
+
+/** A span in its largest fitting unit: "3 min", "2 h", "5 d". */
+export function span(ms: number): string {
+  let value = Math.abs(ms) / 1000;
+  for (const [size, unit] of steps) {
+    if (value < size * 1.5 || unit === 'w') {
+      if (unit === 'w' && value >= 12) return `${(value / 4.345).toFixed(0)} mo`;
+      return `${value < 10 && unit !== 's' ? Math.round(value * 10) / 10 : Math.round(value)} ${unit}`;
+    }
+    value /= unit === 'd' ? 7 : size;
+  }
+  return `${Math.round(value)} w`;
+}
+
+export const ago = (time: string | null, now: number): string =>
+  time === null ? 'never' : now - Date.parse(time) < 1_500 ? 'now' : `${span(now - Date.parse(time))} ago`;
+
+export function until(time: string | null, now: number): string {
+  if (time === null) return '–';
+  const left = Date.parse(time) - now;
+  return left <= 500 ? 'due' : `in ${span(left)}`;
+}
+
+export const percent = (share: number | null | undefined, digits = 0): string =>
+  share === null || share === undefined ? '–' : `${(share * 100).toFixed(digits)} %`;
+
+export function number(value: number | null | undefined, digits = 3): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return '–';
+  const places = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(Math.abs(value) || 1))));
+  return value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) >= 1000 ? 0 : places });
+}
+
+/** Hours in words. */
+export const hours = (value: number | null | undefined): string =>
+  value === null || value === undefined || !Number.isFinite(value) ? '–' : span(value * 3_600_000);
+
+/** A rate in the unit that makes it readable. */
+export function rate(perDay: number | null): string {
+  if (perDay === null) return '–';
+  if (perDay >= 48) return `${number(perDay / 24, 2)}/h`;
+  if (perDay >= 0.5) return `${number(perDay, 2)}/day`;
+  if (perDay >= 0.07) return `${number(perDay * 7, 2)}/week`;
+  return `${number(perDay * 30.4, 2)}/month`;
+}
+
+export function bytes(count: number): string {
+  if (count < 1_000) return `${count} B`;
+  return count < 1_000_000 ? `${(count / 1_000).toFixed(1)} kB` : `${(count / 1_000_000).toFixed(1)} MB`;
+}
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+export function clockTime(time: string): string {
+  const date = new Date(time);
+  return `${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+export function dayOf(time: string): string {
+  return new Date(time).toLocaleDateString('en', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+}
+
+export function dateTime(time: string): string {
+  const date = new Date(time);
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clockTime(time)}:${two(date.getSeconds())}`;
+}
+
+/** What steers a terminal, or turns the direction of the text around it, is shown as a sign of its own. */
+// eslint-disable-next-line no-control-regex -- those are what is looked for
+const steering = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+export const harmless = (text: string): string => text.replace(steering, '\ufffd');
+
+/** Only what leads to the web. */
+export const webHref = (url: string): string | undefined => (/^https?:\/\//i.test(url) ? url : undefined);
+
+export const bare = (url: string): string => url.replace(/^https?:\/\//, '');

@@ -1,0 +1,50 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { harmless } from '../format.ts';
+import { type Change, type Difference, ask } from '../server.ts';
+import { Words } from './words.tsx';
+
+/** What a change changed, in a few words; asked for when the row comes into view. */
+export function Excerpt({ change }: { readonly change: Change }) {
+  const place = useRef<HTMLDivElement>(null);
+  const [difference, setDifference] = useState<Difference>();
+  const { pageId, fromVersion, toVersion } = change;
+  useEffect(() => {
+    if (fromVersion === undefined || toVersion === undefined || !place.current) return;
+    const watch = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        watch.disconnect();
+        // The page may have been removed since: then the summary stands alone.
+        ask('GET /api/pages/{id}/diff', {
+          path: { id: pageId },
+          query: { from: fromVersion, to: toVersion, brief: true },
+        }).then(
+          (answer) => setDifference(answer.difference),
+          () => {},
+        );
+      },
+      { rootMargin: '200px' },
+    );
+    watch.observe(place.current);
+    return () => watch.disconnect();
+  }, [pageId, fromVersion, toVersion]);
+  return (
+    <div ref={place} class="small excerpt">
+      {difference?.blocks.map((block, i) => {
+        if (block.words)
+          return (
+            <div key={i}>
+              <Words words={block.words} />
+            </div>
+          );
+        const lines = Array.isArray(block.lines) ? block.lines : [];
+        return lines.map((line, j) => (
+          <div key={`${i}-${j}`}>
+            {block.kind === 'added' ? <ins>{harmless(line)}</ins> : <del>{harmless(line)}</del>}
+          </div>
+        ));
+      })}
+      {difference?.cut && <div class="soft">…</div>}
+    </div>
+  );
+}

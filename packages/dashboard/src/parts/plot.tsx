@@ -1,0 +1,111 @@
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+
+export interface Line {
+  readonly label: string;
+  readonly colour: string;
+  readonly values: readonly (number | null)[];
+  readonly points?: boolean;
+  readonly dashed?: boolean;
+}
+
+interface Props {
+  readonly x: readonly number[];
+  readonly lines: readonly Line[];
+  readonly label: string;
+  readonly time?: boolean;
+  readonly logX?: boolean;
+  readonly logY?: boolean;
+  readonly xLabel: string;
+  readonly yLabel: string;
+  readonly height?: number;
+}
+
+const colourOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** Lines over time or over numbers. The legend and the values under the cursor come with it. */
+export function Plot({
+  x,
+  lines,
+  label,
+  time = false,
+  logX = false,
+  logY = false,
+  xLabel,
+  yLabel,
+  height = 240,
+}: Props) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const box = place.current!;
+    const ink = colourOf('--soft');
+    const axis = (text: string): uPlot.Axis => ({
+      label: text,
+      labelSize: 18,
+      font: '11px system-ui, sans-serif',
+      labelFont: '11px system-ui, sans-serif',
+      stroke: ink,
+      grid: { stroke: colourOf('--line'), width: 1 },
+      ticks: { stroke: colourOf('--line'), width: 1 },
+    });
+    const draw = (): uPlot =>
+      new uPlot(
+        {
+          width: Math.max(200, box.clientWidth),
+          height,
+          scales: { x: { time, distr: logX ? 3 : 1 }, y: { distr: logY ? 3 : 1 } },
+          axes: [axis(xLabel), { ...axis(yLabel), size: 56 }],
+          legend: { show: false },
+          cursor: { points: { size: 6 } },
+          series: [
+            {},
+            ...lines.map((line) => ({
+              label: line.label,
+              stroke: line.colour.startsWith('--') ? colourOf(line.colour) : line.colour,
+              width: 1.5,
+              ...(line.dashed ? { dash: [4, 4] } : {}),
+              points: { show: line.points ?? false, size: 6 },
+              spanGaps: true,
+            })),
+          ],
+        },
+        [Array.from(x), ...lines.map((line) => Array.from(line.values))] as uPlot.AlignedData,
+        box,
+      );
+    let plot = draw();
+    const resized = new ResizeObserver(() => plot.setSize({ width: Math.max(200, box.clientWidth), height }));
+    resized.observe(box);
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    const again = (): void => {
+      plot.destroy();
+      plot = draw();
+    };
+    scheme.addEventListener('change', again);
+    return () => {
+      scheme.removeEventListener('change', again);
+      resized.disconnect();
+      plot.destroy();
+    };
+  }, [x, lines, height]);
+  return (
+    <figure class="plot" aria-label={label}>
+      <div ref={place} role="img" aria-label={label} />
+      <figcaption class="legend">
+        {lines.map((line) => (
+          <span key={line.label}>
+            <svg viewBox="0 0 10 10" aria-hidden="true">
+              <rect
+                width="10"
+                height="10"
+                rx="2"
+                fill={line.colour.startsWith('--') ? `var(${line.colour})` : line.colour}
+              />
+            </svg>
+            {line.label}
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  );
+}

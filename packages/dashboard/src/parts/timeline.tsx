@@ -1,0 +1,70 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { bare, clockTime, harmless, span } from '../format.ts';
+import { address } from '../route.ts';
+import type { Answer } from '../server.ts';
+
+type Probe = Answer<'GET /api/plan'>['probes'][number];
+
+const rowHeight = 20;
+const sitesMax = 24;
+const left = 150;
+
+/** Sites as rows, time to the right, a stroke for each look that is coming. */
+export function Timeline({ probes, now }: { readonly probes: readonly Probe[]; readonly now: number }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(800);
+  useLayoutEffect(() => {
+    const resized = new ResizeObserver(() => setWidth(box.current!.clientWidth));
+    resized.observe(box.current!);
+    return () => resized.disconnect();
+  }, []);
+  const bySite = new Map<string, Probe[]>();
+  for (const probe of probes) bySite.set(probe.site, [...(bySite.get(probe.site) ?? []), probe]);
+  const sites = [...bySite].sort((a, b) => b[1].length - a[1].length).slice(0, sitesMax);
+  const last = Math.max(now + 60_000, ...probes.map((probe) => Date.parse(probe.at)));
+  const names = width < 500 ? 90 : left;
+  const at = (ms: number): number => names + ((Math.max(ms, now) - now) / (last - now)) * (width - names - 8);
+  const ticks = Array.from({ length: 5 }, (_, i) => now + ((last - now) * i) / 4);
+  if (probes.length === 0) return <p class="soft">Nothing is due; everything may be paused.</p>;
+  return (
+    <div ref={box}>
+      <svg
+        width={width}
+        height={sites.length * rowHeight + 20}
+        role="img"
+        aria-label={`${probes.length} coming looks at ${bySite.size} sites within ${span(last - now)}`}
+      >
+        {ticks.map((ms, i) => (
+          <g key={i}>
+            <line x1={at(ms)} x2={at(ms)} y1={16} y2={sites.length * rowHeight + 18} stroke="var(--line)" />
+            <text x={at(ms)} y={11} text-anchor={i === 4 ? 'end' : 'start'}>
+              {i === 0 ? 'now' : clockTime(new Date(ms).toISOString())}
+            </text>
+          </g>
+        ))}
+        {sites.map(([site, ours], row) => (
+          <g key={site} transform={`translate(0 ${18 + row * rowHeight})`}>
+            <text x={0} y={13}>
+              {harmless(site).slice(0, names / 6.4)}
+            </text>
+            {ours.map((probe) => (
+              <a key={probe.pageId} href={address(['pages', probe.pageId, 'when'])} tabIndex={-1} aria-hidden="true">
+                <rect
+                  x={at(Date.parse(probe.at))}
+                  y={3}
+                  width={3}
+                  height={13}
+                  fill="var(--accent)"
+                  opacity={0.35 + 0.65 * (1 - (probe.current ?? 0))}
+                >
+                  <title>{`${clockTime(probe.at)} ${harmless(bare(probe.url))}`}</title>
+                </rect>
+              </a>
+            ))}
+          </g>
+        ))}
+      </svg>
+      {bySite.size > sites.length && <p class="soft small">and {bySite.size - sites.length} sites more</p>}
+    </div>
+  );
+}

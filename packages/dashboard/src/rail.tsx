@@ -1,0 +1,59 @@
+import { number } from './format.ts';
+import type { Answer } from './server.ts';
+
+const views: readonly (readonly [string, string])[] = [
+  ['changes', 'Changes'],
+  ['pages', 'Pages'],
+  ['plan', 'Plan'],
+  ['sites', 'Sites'],
+  ['robots', 'Robots'],
+  ['lab', 'Lab'],
+  ['settings', 'Settings'],
+];
+
+interface Props {
+  readonly view: string;
+  readonly status: Answer<'GET /api/status'> | undefined;
+  readonly lost: boolean;
+}
+
+/** Where one can go, and the daemon in four lines. */
+export function Rail({ view, status, lost }: Props) {
+  return (
+    <nav class="rail" aria-label="Views">
+      <a class="name" href="#/changes">
+        Revisit
+      </a>
+      <ul>
+        {views.map(([path, name]) => (
+          <li key={path}>
+            <a
+              href={`#/${path}`}
+              {...(view === path || (path === 'pages' && view === 'add') ? { 'aria-current': 'page' } : {})}
+            >
+              {name}
+              {path === 'pages' && status ? <span class="soft small">{number(status.pages)}</span> : null}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <div class="foot">
+        {lost ? (
+          <span role="status">The daemon does not answer.</span>
+        ) : (
+          status && (
+            <>
+              <span>{number(status.changes)} changes seen</span>
+              <span>{number(status.looks)} looks</span>
+              <span>{number(status.budgetPerHour)} requests/h</span>
+              <span>policy {status.policy ?? '–'}</span>
+            </>
+          )
+        )}
+        <span>
+          <kbd>?</kbd> keys
+        </span>
+      </div>
+    </nav>
+  );
+}

@@ -1,0 +1,124 @@
+/** The one way to the daemon: typed calls, its clock, and the stream of changes. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { type Calls, type Change, createClient } from '../../daemon/src/api/client.ts';
+
+export type {
+  Change,
+  Difference,
+  Fault,
+  Look,
+  OutlineNode,
+  Page,
+  Token,
+  Version,
+} from '../../daemon/src/api/client.ts';
+export type Answer<Name extends keyof Calls> = Calls[Name]['answer'];
+
+export class Problem extends Error {
+  readonly code: string;
+  readonly status: number;
+
+  constructor(status: number, code: string, sentence: string) {
+    super(sentence);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const listeners = new Set<() => void>();
+/** Called when the daemon wants a token. */
+export function onLoginNeeded(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Relative to the page, so that it works under any path. */
+export const urlOf = (path: string): string => `.${path}`;
+
+export const ask = createClient(async ({ method, path, body }) => {
+  let answer: Response;
+  try {
+    answer = await fetch(urlOf(path), {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+  } catch {
+    throw new Problem(0, 'unreachable', 'The daemon does not answer.');
+  }
+  if (answer.status === 204) return undefined;
+  const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
+  const content: unknown = isJson ? await answer.json() : await answer.text();
+  if (answer.ok) return content;
+  const { title, detail } = (isJson ? content : {}) as { title?: string; detail?: string };
+  if (answer.status === 401) for (const listener of listeners) listener();
+  throw new Problem(answer.status, title ?? 'unknown', detail ?? `The daemon answered ${answer.status}.`);
+});
+
+export interface Asked<Value> {
+  readonly value: Value | undefined;
+  readonly problem: Problem | undefined;
+  readonly reload: () => void;
+}
+
+/** Asks when something in `on` changes, and again every so often; what was known stays until the answer comes. */
+export function useAsk<Value>(work: () => Promise<Value>, on: readonly unknown[], everyMs?: number): Asked<Value> {
+  const [value, setValue] = useState<Value>();
+  const [problem, setProblem] = useState<Problem>();
+  const [round, setRound] = useState(0);
+  const current = useRef(0);
+  useEffect(() => {
+    const mine = ++current.current;
+    work().then(
+      (answer) => {
+        if (mine !== current.current) return;
+        setValue(() => answer);
+        setProblem(undefined);
+      },
+      (error: unknown) => {
+        if (mine === current.current) setProblem(error as Problem);
+      },
+    );
+  }, [...on, round]);
+  const reload = useCallback(() => setRound((n) => n + 1), []);
+  useEffect(() => {
+    if (everyMs === undefined) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) reload();
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs, reload]);
+  return { value, problem, reload };
+}
+
+/** The daemon's time as against ours: a demonstration lives faster. */
+let clock = { theirs: Date.now(), ours: Date.now(), speed: 1 };
+
+export function setClock(theirs: number): void {
+  const ours = Date.now();
+  const passed = ours - clock.ours;
+  const speed = passed > 1_000 && passed < 60_000 ? (theirs - clock.theirs) / passed : clock.speed;
+  clock = { theirs, ours, speed: speed > 1.5 ? speed : 1 };
+}
+
+export const now = (): number => clock.theirs + (Date.now() - clock.ours) * clock.speed;
+
+/** The time, again every second, for texts such as "2 min ago". */
+export function useNow(): number {
+  const [time, setTime] = useState(now);
+  useEffect(() => {
+    const timer = setInterval(() => setTime(now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return time;
+}
+
+/** Calls back for every change from now on; the browser resumes by itself after a loss. */
+export function useStream(onChange: (change: Change) => void): void {
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  useEffect(() => {
+    const stream = new EventSource(urlOf('/api/changes/stream'));
+    stream.addEventListener('change', (event) => latest.current(JSON.parse(event.data as string) as Change));
+    return () => stream.close();
+  }, []);
+}

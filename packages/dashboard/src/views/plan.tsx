@@ -1,0 +1,128 @@
+import { useMemo } from 'preact/hooks';
+import { Figures } from '../parts/figures.tsx';
+import { Plot } from '../parts/plot.tsx';
+import { Timeline } from '../parts/timeline.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { hours, number, percent } from '../format.ts';
+import { type Answer, ask, useAsk, useNow } from '../server.ts';
+
+/** The coming looks, what they cost and what they are worth. */
+export function Plan() {
+  const plan = useAsk(() => ask('GET /api/plan', { query: { limit: 600 } }), [], 10_000);
+  const budget = useAsk(() => ask('GET /api/budget'), [], 30_000);
+  const now = useNow();
+  return (
+    <>
+      <div class="title-row">
+        <h1>Plan</h1>
+        <span class="soft">{plan.value ? `policy ${plan.value.policy}` : ''}</span>
+      </div>
+      <div class="stack wide-gap">
+        <Trouble problem={plan.problem ?? budget.problem} />
+        {plan.value && <Numbers plan={plan.value} budget={budget.value} />}
+        {budget.value && <Curve budget={budget.value} />}
+        {plan.value && (
+          <section class="section">
+            <h2>The coming looks, by site</h2>
+            <Timeline probes={plan.value.probes} now={now} />
+          </section>
+        )}
+        {plan.value && plan.value.dearSites.length > 0 && (
+          <section class="section">
+            <h2>Sites where politeness is the limit</h2>
+            <p class="soft small">
+              A look there would be worth more than elsewhere, if the site could be asked more often.
+            </p>
+            <table>
+              <tbody>
+                {plan.value.dearSites.slice(0, 10).map(({ site, priceHours }) => (
+                  <tr key={site}>
+                    <td>{site}</td>
+                    <td class="number">{hours(priceHours)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )}
+      </div>
+    </>
+  );
+}
+
+interface NumbersProps {
+  readonly plan: Answer<'GET /api/plan'>;
+  readonly budget: Answer<'GET /api/budget'> | undefined;
+}
+
+function Numbers({ plan, budget }: NumbersProps) {
+  const sooner = budget?.oneMore.soonerMinutes;
+  return (
+    <Figures
+      figures={[
+        { name: 'Budget', value: `${number(plan.budgetPerHour)}/h`, note: `${number(plan.pages, 9)} pages share it` },
+        {
+          name: 'A change waits',
+          value: hours(plan.meanDelayHours),
+          note: 'on average until it is seen, by this plan',
+        },
+        {
+          name: 'Best possible',
+          value: hours(plan.meanDelayHoursBound),
+          note:
+            plan.gap === null
+              ? ''
+              : `the plan is within ${percent(Math.max(0, plan.gap), plan.gap < 0.001 ? 3 : 1)} of it, proven`,
+        },
+        {
+          name: 'Price of a look',
+          value: hours(plan.priceHours),
+          note: 'of waiting saved by the least useful look that is made',
+        },
+        {
+          name: 'One more request an hour',
+          value: sooner === null || sooner === undefined ? '–' : `${number(sooner, 2)} min`,
+          note: 'sooner, for the average change',
+        },
+      ]}
+    />
+  );
+}
+
+function Curve({ budget }: { readonly budget: Answer<'GET /api/budget'> }) {
+  const points = useMemo(
+    () =>
+      [...budget.curve, budget.now]
+        .filter((point) => point.probesPerHour > 0 && point.meanDelayHours !== null && point.meanDelayHours > 0)
+        .sort((a, b) => a.probesPerHour - b.probesPerHour),
+    [budget],
+  );
+  const x = useMemo(() => points.map((point) => point.probesPerHour), [points]);
+  const lines = useMemo(
+    () => [
+      { label: 'mean wait of a change', colour: '--accent', values: points.map((point) => point.meanDelayHours) },
+      {
+        label: 'you are here',
+        colour: '--removed',
+        points: true,
+        values: points.map((point) => (point.probesPerHour === budget.now.probesPerHour ? point.meanDelayHours : null)),
+      },
+    ],
+    [points],
+  );
+  if (points.length < 2) return null;
+  return (
+    <section class="section">
+      <h2>What another budget would buy</h2>
+      <Plot
+        x={x}
+        lines={lines}
+        logX
+        logY
+        label="Mean wait of a change against requests an hour"
+        xLabel="requests an hour"
+        yLabel="hours"
+      />
+    </section>
+  );
+}

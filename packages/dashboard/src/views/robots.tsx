@@ -1,0 +1,86 @@
+import { Figures } from '../parts/figures.tsx';
+import { Gauge } from '../parts/gauge.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { number, percent } from '../format.ts';
+import { ask, useAsk } from '../server.ts';
+
+/** A share that is tiny is said as such. */
+const share = (value: number | null): string =>
+  value === null ? '–' : value < 1e-4 && value > 0 ? '< 0.01 %' : percent(value, 2);
+
+/** Who fetches, who indexes, and whether they suit each other. */
+export function Robots() {
+  const robots = useAsk(() => ask('GET /api/robots'), [], 2_000);
+  if (!robots.value) return <Trouble problem={robots.problem} />;
+  const { value } = robots;
+  return (
+    <>
+      <div class="title-row">
+        <h1>Robots</h1>
+      </div>
+      <div class="stack wide-gap">
+        <Figures
+          figures={[
+            {
+              name: 'Under way',
+              value: `${number(value.inFlight)} of ${number(value.robots)}`,
+              note: <Gauge part={value.inFlight} whole={value.robots} label="Robots under way" />,
+            },
+            {
+              name: 'Indexing queue',
+              value: `${number(value.queued, 9)} of ${number(value.queueMax, 9)}`,
+              note: <Gauge part={value.queued} whole={value.queueMax} label="Places taken in the indexing queue" />,
+            },
+            {
+              name: 'In line for their site',
+              value: number(value.waiting, 9),
+              note: 'pages that are due, while their site rests',
+            },
+            {
+              name: 'Looks since the start',
+              value: number(value.kept, 9),
+              note: `${number(value.sent, 9)} probes sent`,
+            },
+          ]}
+        />
+        <section class="section">
+          <h2>Seen, and as the model forecasts</h2>
+          <p class="soft small">
+            The indexing queue as M/M/1/K: starved while it is empty, overflowing when it is full. Too few robots starve
+            it, too many overflow it.
+          </p>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Share</th>
+                <th scope="col" class="number">
+                  Seen
+                </th>
+                <th scope="col" class="number">
+                  Forecast
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              <tr>
+                <td>of time with nothing to index</td>
+                <td class="number">{share(value.seen.starvation)}</td>
+                <td class="number">{share(value.forecast.starvation)}</td>
+              </tr>
+              <tr>
+                <td>of answers that found the queue full</td>
+                <td class="number">{share(value.seen.loss)}</td>
+                <td class="number">{share(value.forecast.loss)}</td>
+              </tr>
+            </tbody>
+          </table>
+          <p class="small">
+            {number(value.arrivalPerSecond, 2)} answers a second come in; {number(value.servicePerSecond, 2)} a second
+            could be indexed: a load of {share(value.load)}. {number(value.overflowed, 9)} were dropped so far and stay
+            due.
+          </p>
+        </section>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+import { Figures } from '../parts/figures.tsx';
+import { Foreign } from '../parts/foreign.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { WeekHeatmap } from '../parts/week-heatmap.tsx';
+import { ago, harmless, number, percent, until } from '../format.ts';
+import { address } from '../route.ts';
+import { type Answer, ask, useAsk, useNow } from '../server.ts';
+
+/** One site: how it is treated, what its robots.txt asks, and how it answers by hour of the week. */
+export function SiteView({ site }: { readonly site: string }) {
+  const asked = useAsk(() => ask('GET /api/sites/{site}', { path: { site } }), [site], 10_000);
+  const now = useNow();
+  if (!asked.value) return asked.problem ? <Trouble problem={asked.problem} /> : <p class="soft">…</p>;
+  const { site: standing, robots, hours } = asked.value;
+  const by = (read: (hour: (typeof hours)[number]) => number): (number | undefined)[] => {
+    const values: (number | undefined)[] = Array.from({ length: 168 });
+    for (const hour of hours) values[hour.hour] = read(hour);
+    return values;
+  };
+  return (
+    <div class="stack wide-gap">
+      <div class="title-row" style={{ marginBottom: 0 }}>
+        <h1>
+          <Foreign text={standing.site} />
+        </h1>
+        <a href={address(['pages'], { site })}>{number(standing.pages, 9)} pages</a>
+      </div>
+      <Figures
+        figures={[
+          {
+            name: 'Spacing',
+            value: standing.spacingSeconds === null ? '–' : `${number(standing.spacingSeconds)} s`,
+            note: 'at least, between two requests',
+          },
+          { name: 'Looks', value: number(standing.looks, 9), note: `last ${ago(standing.lastLook, now)}` },
+          {
+            name: 'Changes found',
+            value: number(standing.changes, 9),
+            note: standing.looks > 0 ? `in ${percent(standing.changes / standing.looks, 1)} of looks` : '',
+          },
+          { name: 'In trouble', value: number(standing.inTrouble), note: `of ${number(standing.pages, 9)} pages` },
+          {
+            name: 'State',
+            value: standing.leftAloneUntil ? 'left alone' : 'open',
+            note: standing.leftAloneUntil
+              ? `again ${until(standing.leftAloneUntil, now)}`
+              : `${standing.failuresInRow} failures in a row`,
+          },
+        ]}
+      />
+      <div class="columns">
+        <section class="section">
+          <h2>Time to answer by hour of the week</h2>
+          <WeekHeatmap
+            values={by((hour) => hour.meanMs)}
+            label="Mean time to answer by hour of the week"
+            tell={(value) => (value === undefined ? 'no look' : `${Math.round(value)} ms`)}
+          />
+        </section>
+        <section class="section">
+          <h2>Failures by hour of the week</h2>
+          <WeekHeatmap
+            values={by((hour) => hour.failures / hour.looks)}
+            label="Share of failed looks by hour of the week"
+            colour="var(--removed)"
+            tell={(value) => (value === undefined ? 'no look' : `${percent(value)} failed`)}
+          />
+        </section>
+        <RobotsTxt robots={robots} />
+      </div>
+    </div>
+  );
+}
+
+function RobotsTxt({ robots }: { readonly robots: Answer<'GET /api/sites/{site}'>['robots'] }) {
+  return (
+    <section class="section">
+      <h2>robots.txt, as understood</h2>
+      {robots.state === 'unread' && <p class="soft">It was not needed yet; it is read before the first look.</p>}
+      {robots.state === 'unreachable' && (
+        <p class="notice">
+          It could not be read, so nothing of this site may be visited (RFC 9309). It is tried again.
+        </p>
+      )}
+      {robots.state === 'read' && (
+        <>
+          <p>
+            {robots.rules.length === 0
+              ? 'Everything may be visited.'
+              : `${robots.rules.length} rules hold for us; the longest that fits a path decides.`}
+            {robots.crawlDelaySeconds !== null && ` It asks for ${robots.crawlDelaySeconds} s between requests.`}
+          </p>
+          <table>
+            <tbody>
+              {robots.rules.map(({ allow, path }) => (
+                <tr key={`${allow}${path}`}>
+                  <td class={allow ? 'line-added' : 'line-removed'} style={{ textDecoration: 'none' }}>
+                    {allow ? 'may' : 'not'}
+                  </td>
+                  <td class="mono">{harmless(path)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {robots.sitemaps.map((url) => (
+            <p key={url} class="small">
+              Sitemap <Foreign text={url} />
+            </p>
+          ))}
+        </>
+      )}
+    </section>
+  );
+}
