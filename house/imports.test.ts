@@ -27,7 +27,7 @@ function complaint(file: string, specifier: string): string | undefined {
     const home = roomOf(target);
     const allowed =
       home === room ||
-      room.may.some((prefix) => target.startsWith(`${prefix}/`)) ||
+      room.may.some((prefix) => target === prefix || target.startsWith(`${prefix}/`)) ||
       target.startsWith(`${room.folder}/`);
     return allowed
       ? undefined

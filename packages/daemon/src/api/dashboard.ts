@@ -44,10 +44,12 @@ export function dashboardRoutes(app: Api): void {
     return;
   }
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll('\\', '/'));
-  const files = new Map<string, PackedFile>();
+  // Read at once, so that an update of the files under a running daemon cannot mix two of them.
+  const files = new Map(
+    names.filter((name) => types[extname(name)] !== undefined).map((name) => [name, packed(join(folder, name))]),
+  );
   const send = (name: string) => (request: FastifyRequest, reply: FastifyReply) => {
-    let file = files.get(name);
-    if (!file) files.set(name, (file = packed(join(folder, name))));
+    const file = files.get(name)!;
     // Names of built files carry their hash; only the page itself must be asked for again.
     const isFixed = name.startsWith('assets/');
     reply
@@ -61,6 +63,5 @@ export function dashboardRoutes(app: Api): void {
     return packs ? reply.header('content-encoding', 'gzip').send(file.packed) : reply.send(file.plain);
   };
   app.get('/', open, send('index.html'));
-  for (const name of names)
-    if (name !== 'index.html' && types[extname(name)] !== undefined) app.get(`/${name}`, open, send(name));
+  for (const name of files.keys()) if (name !== 'index.html') app.get(`/${name}`, open, send(name));
 }

@@ -9,7 +9,7 @@ const width = 96;
 const height = 20;
 
 export function ActivityStrip({ activity }: { readonly activity: string }) {
-  const looks = [...activity];
+  const looks = activity.split('');
   const step = width / 32;
   const changed = looks.filter((letter) => letter === 'c').length;
   return (

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { harmless } from '../format.ts';
 import { type Change, type Difference, ask } from '../server.ts';
+import { Foreign } from './foreign.tsx';
 import { Words } from './words.tsx';
 
-/** What a change changed, in a few words; asked for when the row comes into view. */
+/** What a change changed, in a few words: its summary until the difference is there; asked for when the row comes into view. */
 export function Excerpt({ change }: { readonly change: Change }) {
   const place = useRef<HTMLDivElement>(null);
   const [difference, setDifference] = useState<Difference>();
@@ -19,7 +20,10 @@ export function Excerpt({ change }: { readonly change: Change }) {
           path: { id: pageId },
           query: { from: fromVersion, to: toVersion, brief: true },
         }).then(
-          (answer) => setDifference(answer.difference),
+          (answer) => {
+            // Items and numbers are said better in words.
+            if (!['items', 'number'].includes(answer.difference.format)) setDifference(answer.difference);
+          },
           () => {},
         );
       },
@@ -30,6 +34,7 @@ export function Excerpt({ change }: { readonly change: Change }) {
   }, [pageId, fromVersion, toVersion]);
   return (
     <div ref={place} class="small excerpt">
+      {!difference && <Foreign text={change.summary} />}
       {difference?.blocks.map((block, i) => {
         if (block.words)
           return (

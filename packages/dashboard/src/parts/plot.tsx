@@ -65,7 +65,11 @@ export function Plot({
               stroke: line.colour.startsWith('--') ? colourOf(line.colour) : line.colour,
               width: 1.5,
               ...(line.dashed ? { dash: [4, 4] } : {}),
-              points: { show: line.points ?? false, size: 6 },
+              points: {
+                show: line.points ?? false,
+                size: line.values.length > 60 ? 4 : 8,
+                fill: line.colour.startsWith('--') ? colourOf(line.colour) : line.colour,
+              },
               spanGaps: true,
             })),
           ],

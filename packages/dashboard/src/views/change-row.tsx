@@ -31,7 +31,7 @@ function Row({ change, index, chosen, fresh, now, onMark }: Props) {
         {clockTime(change.at)}
       </time>
       <div class="head">
-        <a class="one-line" href={page}>
+        <a class="one-line title" href={page}>
           <Foreign text={change.title ?? bare(change.url)} />
         </a>
         <Kind kind={change.kind} />
@@ -50,11 +50,8 @@ function Row({ change, index, chosen, fresh, now, onMark }: Props) {
         {change.seen ? 'seen' : 'mark seen'}
       </button>
       <div class="body">
-        <p class="small">
-          <Foreign text={change.summary} />
-          {gap !== undefined && <span class="soft"> · within {span(gap)}</span>}
-        </p>
-        {change.kind === 'changed' && <Excerpt change={change} />}
+        <Excerpt change={change} />
+        {gap !== undefined && <span class="soft small">happened within {span(gap)}</span>}
       </div>
     </li>
   );

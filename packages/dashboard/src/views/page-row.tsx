@@ -44,7 +44,15 @@ export function PageRow({ page, top, now, chosen, selected, onSelect }: Props) {
           <Tags tags={page.tags.slice(0, 3)} />
         </span>
         <span class="soft small one-line">
-          <Foreign text={page.fault ? page.fault.sentence : bare(page.url)} />
+          <Foreign
+            text={
+              page.fault
+                ? page.fault.sentence
+                : page.title
+                  ? bare(page.url)
+                  : `${page.site}${page.select === 'text' ? '' : `, ${page.select}`}`
+            }
+          />
         </span>
       </div>
       <span class="wide">

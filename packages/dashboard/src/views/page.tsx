@@ -123,7 +123,10 @@ function Beliefs({ page, now }: { readonly page: Page; readonly now: number }) {
         {
           name: 'Changes',
           value: rate(page.rate),
-          note: `95 %: ${number(low, 2)} to ${number(high, 2)} a day`,
+          note:
+            high === null || low === null
+              ? 'too few looks to say how sure'
+              : `95 %: ${number(low, 2)} to ${number(high, 2)} a day`,
         },
         {
           name: 'Seen so far',

@@ -72,7 +72,7 @@ function Numbers({ plan, budget }: NumbersProps) {
           note:
             plan.gap === null
               ? ''
-              : `the plan is within ${percent(Math.max(0, plan.gap), plan.gap < 0.001 ? 3 : 1)} of it, proven`,
+              : `the plan is within ${plan.gap < 1e-4 ? '0.01 %' : percent(plan.gap, 2)} of it, proven`,
         },
         {
           name: 'Price of a look',

@@ -14,7 +14,7 @@ export function Tokens() {
   const [scope, setScope] = useState<(typeof scopes)[number]>('read');
   const [secret, setSecret] = useState('');
   const [problem, setProblem] = useState<Problem>();
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
+  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
       setProblem(undefined);
@@ -66,9 +66,7 @@ export function Tokens() {
                   <ConfirmButton
                     label="Revoke"
                     sure="Revoke it now?"
-                    onConfirm={() =>
-                      void attempt(async () => void (await ask('DELETE /api/tokens/{id}', { path: { id: token.id } })))
-                    }
+                    onConfirm={() => void attempt(() => ask('DELETE /api/tokens/{id}', { path: { id: token.id } }))}
                   />
                 </td>
               </tr>
