@@ -94,6 +94,14 @@ export class Collection {
     return index === undefined ? undefined : this.#entries[index];
   }
 
+  watches(url: string): boolean {
+    return this.#byUrl.has(url);
+  }
+
+  withUrl(url: string): readonly Entry[] {
+    return (this.#byUrl.get(url) ?? []).map((index) => this.#entries[index]!);
+  }
+
   /** Pages that one request serves: they share the URL and ask for it in the same way. */
   sharing(entry: Entry): readonly Entry[] {
     const way = askedAs(entry.page);

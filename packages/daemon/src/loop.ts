@@ -10,6 +10,7 @@
  */
 import { Allowance, Gates, type Finding, type Policy, type Random } from '@revisit/core';
 import { Collection, type Entry } from './collection.ts';
+import { Discovery } from './discovery.ts';
 import { verdict } from './detect/verdict.ts';
 import type { Store } from './store/port.ts';
 import type { Change, Detection } from './values/change.ts';
@@ -94,6 +95,7 @@ const settlePollMs = 50;
 
 export class Loop {
   readonly collection = new Collection();
+  readonly #discovery = new Discovery(this.collection);
   readonly #parts: LoopParts;
   #settings: LoopSettings;
   readonly #budget: Allowance;
@@ -202,6 +204,8 @@ export class Loop {
     const { store, policy, clock } = this.#parts;
     const learned = await store.recall(`policy:${policy.name}`);
     for await (const batch of store.everyPage()) for (const watched of batch) this.watch(watched);
+    const trusted = await store.recall('index-trust');
+    if (trusted) this.#discovery.restore(trusted);
     if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000);
     const unfinished = await store.unfinished();
     for (const probe of unfinished) {
@@ -257,6 +261,7 @@ export class Loop {
       this.unwatch(known.page.id);
     }
     const entry = this.collection.add(watched);
+    this.#discovery.watched(watched.page);
     this.#space(watched.page.site);
     const { lastLookMs, model } = watched.state;
     if (lastLookMs !== undefined) this.#gates.recall(entry.site, lastLookMs);
@@ -288,6 +293,7 @@ export class Loop {
   unwatch(id: string): void {
     const entry = this.collection.remove(id);
     if (!entry) return;
+    this.#discovery.unwatched(entry.page);
     if (this.#asked.delete(entry.index)) this.#gates.leave(entry.site, entry.index);
     if (!entry.page.paused) this.policy.forget(entry.index, this.#parts.clock.nowMs() / 1000);
   }
@@ -596,6 +602,7 @@ export class Loop {
       this.#served += batch.length;
       this.#busyMs += this.#parts.clock.nowMs() - begunMs;
       this.#kept += looks.length;
+      await this.#retire(looks);
       await this.#saveAll(false);
     }
   }
@@ -617,13 +624,48 @@ export class Loop {
           : undefined;
       const look = await this.#completed(verdict(entry, observation, detected?.detection, detected?.state), detected);
       if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined) void this.#putOff(id, look, outcome.untilMs);
-      else if (!entry.page.paused) policy.looked(entry.index, look.atMs / 1000, findingOf(look, detected?.detection));
+      else if (!entry.page.paused) {
+        const finding = findingOf(look, detected?.detection);
+        const revealed = outcome.kind === 'fetched' ? await this.#discover(entry, outcome, observation, look) : 0;
+        // A look that revealed new pages was worth as much as one that found so many changes.
+        const worth =
+          revealed > 0 ? { kind: 'changed' as const, count: Math.max(revealed, finding.count ?? 1) } : finding;
+        policy.looked(entry.index, look.atMs / 1000, finding.kind === 'first' ? finding : { ...finding, ...worth });
+        if (finding.kind !== 'failed') this.#discovery.looked(entry, finding.kind === 'changed');
+      }
       const model = entry.page.paused ? undefined : policy.save?.(entry.index);
       looks.push(model ? { ...look, state: { ...look.state, model } } : look);
       const { model: _model, ...state } = look.state;
       entry.state = state;
     }
     return looks;
+  }
+
+  /** Takes in what the answer says about other pages; answers how many it revealed. */
+  async #discover(entry: Entry, fetched: Fetched, observation: Observation, look: Look): Promise<number> {
+    if (look.kind !== 'first' && look.kind !== 'changed') return 0;
+    const { clock, policy, store } = this.#parts;
+    const nowMs = clock.nowMs();
+    const url = observation.finalUrl ?? observation.probe.url;
+    const { pages, hints } = this.#discovery.read(entry, fetched, url, nowMs, look.kind === 'first');
+    for (const hint of hints) policy.hinted?.(hint.entry.index, nowMs / 1000, hint.chance);
+    if (pages.length === 0) return 0;
+    const kept = await store.addPages(pages);
+    if (kept.kind === 'failed') return 0;
+    for (const { page, created } of kept.value) if (created) this.watch(page);
+    return kept.value.length;
+  }
+
+  /** Pages that were found and are gone for good rest from now on, with all their versions. */
+  async #retire(looks: readonly Look[]): Promise<void> {
+    const { clock, store } = this.#parts;
+    const retired = looks.flatMap((look) => {
+      const page = this.collection.byId(look.pageId)?.page;
+      return page && !page.paused && this.#discovery.retires(page, look.state, clock.nowMs()) ? [page.id] : [];
+    });
+    if (retired.length === 0) return;
+    const kept = await store.updatePages(retired.map((id) => ({ id, settings: { paused: true } })));
+    if (kept.kind === 'kept') for (const watched of kept.value) this.watch(watched);
   }
 
   async #completed(look: Look, detected: Detected | undefined): Promise<Look> {
@@ -683,9 +725,10 @@ export class Loop {
 
   async #saveAll(now: boolean): Promise<void> {
     const { clock, policy, store } = this.#parts;
-    if (!policy.saveAll || (!now && clock.nowMs() - this.#savedAllMs < saveAllEveryMs)) return;
+    if (!now && clock.nowMs() - this.#savedAllMs < saveAllEveryMs) return;
     this.#savedAllMs = clock.nowMs();
-    await store.remember(`policy:${policy.name}`, policy.saveAll());
+    if (policy.saveAll) await store.remember(`policy:${policy.name}`, policy.saveAll());
+    if (this.#discovery.hasLearned) await store.remember('index-trust', this.#discovery.save());
   }
 }
 

@@ -1,5 +1,6 @@
 /** A page as a person, a script or a config file writes it, into settings the daemon can keep. */
 import type { NewPageSettings, Select } from '../values/page.ts';
+import { readScope } from '../values/scope.ts';
 import { normaliseUrl, siteOf } from '../values/url.ts';
 import type { Read } from './config.ts';
 import { durationForm, durationMs } from './units.ts';
@@ -120,10 +121,14 @@ const readers: Record<(typeof pageFields)[number], Reader> = {
     typeof value === 'boolean' ? read({ render: value }) : wrong('render', value, 'true or false is expected'),
   paused: (value) =>
     typeof value === 'boolean' ? read({ paused: value }) : wrong('paused', value, 'true or false is expected'),
-  options: (value) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? read({ options: value as Record<string, unknown> })
-      : wrong('options', value, 'an object is expected'),
+  options: (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return wrong('options', value, 'an object is expected');
+    }
+    const options = value as Record<string, unknown>;
+    const scope = readScope(options['discover']);
+    return scope.kind === 'wrong' ? { kind: 'wrong', sentence: `options.${scope.fault.sentence}` } : read({ options });
+  },
 };
 
 function lawOf(

@@ -99,6 +99,22 @@ function said(before: PageState, observation: Observation, detection: Detection 
   }
 }
 
+/** What is told of a look that would otherwise tell nothing: that the page was found, or that it has moved for good. */
+function withNews({ page, state }: WatchedPage, { movedTo }: Observation, word: Said): Said {
+  if (word.told || word.kind === 'failed' || word.kind === 'refused') return word;
+  // A page found through another is news; one that was there when the other was first read is not.
+  const origin = page.options['discovered'] as { readonly beginning?: boolean; readonly index?: boolean } | undefined;
+  if (word.kind === 'first' && origin && !origin.beginning && !origin.index) {
+    const title = page.title ?? word.state.seenTitle;
+    const summary = title === undefined ? 'A new page.' : `A new page: ${title}`;
+    return { ...word, told: { kind: 'discovered', count: 1, summary, toVersion: state.version + 1 } };
+  }
+  if (movedTo !== undefined && movedTo !== state.movedTo) {
+    return { ...word, told: { kind: 'moved', count: 1, summary: `The page has moved for good to ${movedTo}` } };
+  }
+  return word;
+}
+
 /** Everything this observation says about this page. */
 export function verdict(
   watched: WatchedPage,
@@ -108,7 +124,7 @@ export function verdict(
 ): Look {
   const { page, state: before } = watched;
   const { probe, outcome, startedAtMs, endedAtMs } = observation;
-  const word = said(before, observation, detection);
+  const word = withNews(watched, observation, said(before, observation, detection));
   const saw = word.kind === 'first' || word.kind === 'changed' || word.kind === 'unchanged';
   const { fault: _fault, ...calm } = before;
   const state: PageState = {

@@ -16,6 +16,7 @@ test('every fault of observing has its row in docs/faults.md', () => {
     ...sources(here),
     readFileSync(join(here, '../values/url.ts'), 'utf8'),
     readFileSync(join(here, '../values/network.ts'), 'utf8'),
+    readFileSync(join(here, '../values/scope.ts'), 'utf8'),
   ].join('\n');
   const used = new Set([...code.matchAll(written)].map((match) => match[1] ?? match[2] ?? match[3]));
   const page = readFileSync(join(here, '../../../../docs/faults.md'), 'utf8');

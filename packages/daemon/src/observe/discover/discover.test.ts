@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Outcome } from '../../values/observation.ts';
 import { parseLinks } from './links.ts';
 import { reveal } from './reveal.ts';
-import { isWithin, matchesPattern, readScope } from './scope.ts';
+import { isWithin, matchesPattern, readScope } from '../../values/scope.ts';
 import { parseSitemap } from './sitemap.ts';
 
 const fetched = (body: string | Uint8Array, mediaType?: string): Extract<Outcome, { kind: 'fetched' }> => ({

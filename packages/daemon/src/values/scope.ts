@@ -6,9 +6,9 @@
  * addresses with `*` for anything; one without scheme is matched against the path. A URL is in when it is within, some
  * include matches (or there is none), and no exclude does.
  */
-import type { Fault } from '../../values/fault.ts';
-import { fault } from '../../values/fault.ts';
-import { siteOf } from '../../values/url.ts';
+import type { Fault } from './fault.ts';
+import { fault } from './fault.ts';
+import { siteOf } from './url.ts';
 
 export interface Scope {
   readonly within: 'folder' | 'site' | 'anywhere';

@@ -1,0 +1,240 @@
+/** A site that grows, seen through its sitemap, feed and links, by the whole loop in virtual time. */
+import { policies, random, type Policy } from '@revisit/core';
+import { expect, test } from 'vitest';
+import { detector } from './daemon.ts';
+import { Discovery } from './discovery.ts';
+import { Collection } from './collection.ts';
+import { Loop } from './loop.ts';
+import { createObserver } from './observe/observe.ts';
+import type { Ask, Answer } from './observe/ask.ts';
+import { VirtualClock } from './simulation/virtual-clock.ts';
+import { openSqlite } from './store/sqlite.ts';
+import type { WatchedPage } from './values/look.ts';
+
+const startMs = Date.UTC(2026, 0, 5);
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+interface SitePage {
+  body: string;
+  type?: string;
+}
+
+async function watchSite(site: Map<string, SitePage>, roots: { url: string; discover?: unknown }[]) {
+  const clock = new VirtualClock(startMs);
+  const asked: string[] = [];
+  const fetchPage = async (ask: Ask): Promise<Answer> => {
+    const askedAtMs = clock.nowMs();
+    asked.push(ask.url.href);
+    await clock.sleep(20);
+    const page = site.get(ask.url.pathname);
+    const body = Buffer.from(page?.body ?? '');
+    const headers = { 'content-type': page?.type ?? 'text/html' };
+    return {
+      kind: 'answered',
+      url: ask.url,
+      status: page ? 200 : 404,
+      headers,
+      body,
+      bytesReceived: body.length,
+      askedAtMs,
+      answeredAtMs: clock.nowMs(),
+    };
+  };
+  const opened = openSqlite(':memory:');
+  if (opened.kind === 'failed') throw new Error(opened.sentence);
+  const { store } = opened;
+  await store.addPages(
+    roots.map(({ url, discover }) => ({
+      url,
+      site: 'example.org',
+      select: { kind: 'text' },
+      tags: ['all'],
+      weight: 1,
+      paused: false,
+      options: discover === undefined ? {} : { discover },
+      addedAtMs: startMs,
+    })),
+  );
+  const observer = createObserver({
+    clock,
+    random: random(1),
+    userAgent: 'Revisit',
+    allowNetworks: [],
+    spacingMs: 1000,
+    fetchPage,
+  });
+  const hinted: { page: number; chance: number }[] = [];
+  const policy: Policy = Object.assign(policies['uniform']!.create(1), {
+    hinted: (page: number, _now: number, chance: number) => void hinted.push({ page, chance }),
+  });
+  const loop = new Loop(
+    { clock, random: random(2), store, observer, policy, detect: detector(store), log: () => {} },
+    { looksPerSecond: 0.001, spacingMs: 1000, robots: 4, queueMax: 100 },
+  );
+  await loop.load();
+  const stop = new AbortController();
+  const running = loop.run(stop.signal);
+  return {
+    clock,
+    store,
+    asked,
+    hinted,
+    loop,
+    until: (ms: number) => clock.runUntil(startMs + ms),
+    urls: async () => (await store.pages({ limit: 1000 })).map(({ page }) => page.url).sort(),
+    end: async () => {
+      stop.abort();
+      await clock.runUntil(Infinity, running);
+      await store.close();
+    },
+  };
+}
+
+const sitemap = (paths: readonly string[], dates: Record<string, string> = {}) => ({
+  type: 'application/xml',
+  body: `<urlset>${paths.map((path) => `<url><loc>https://example.org${path}</loc>${dates[path] ? `<lastmod>${dates[path]}</lastmod>` : ''}</url>`).join('')}</urlset>`,
+});
+
+test('a sitemap: what is there is watched, what is new is told, what is gone for a week rests', async () => {
+  const site = new Map<string, SitePage>([
+    ['/sitemap.xml', sitemap(['/a', '/b', '/c.pdf', '/old/x'])],
+    ['/a', { body: '<title>A</title>one' }],
+    ['/b', { body: '<title>B</title>two' }],
+    ['/new', { body: '<title>New</title>three' }],
+  ]);
+  const watch = await watchSite(site, [
+    { url: 'https://example.org/sitemap.xml', discover: { within: 'site', exclude: ['*.pdf', '/old/*'] } },
+  ]);
+  await watch.until(6 * hourMs);
+  expect(await watch.urls()).toEqual([
+    'https://example.org/a',
+    'https://example.org/b',
+    'https://example.org/sitemap.xml',
+  ]);
+  expect(await watch.store.changes({ after: 0, limit: 100 })).toEqual([]);
+  site.set('/sitemap.xml', sitemap(['/a', '/b', '/new']));
+  await watch.until(24 * hourMs);
+  expect(await watch.urls()).toContain('https://example.org/new');
+  const told = await watch.store.changes({ after: 0, limit: 100 });
+  expect(told.filter(({ kind }) => kind === 'discovered')).toMatchObject([
+    { url: 'https://example.org/new', summary: 'A new page: New', tags: ['all'] },
+  ]);
+  site.delete('/b');
+  await watch.until(10 * dayMs);
+  const b = (await watch.store.pages({ limit: 100 })).find(({ page }) => page.url.endsWith('/b'))!;
+  expect([b.state.status, b.page.paused]).toEqual(['gone', true]);
+  const asked = watch.asked.length;
+  await watch.until(12 * dayMs);
+  expect(watch.asked.slice(asked)).not.toContain('https://example.org/b');
+  await watch.end();
+});
+
+test('links: to the depth and the number of pages that is asked for, within the folder', async () => {
+  const site = new Map<string, SitePage>([
+    ['/docs/', { body: '<a href="1">1</a><a href="/elsewhere">x</a><a href="https://other.example/docs/">y</a>' }],
+    ['/docs/1', { body: '<a href="2">2</a>' }],
+    ['/docs/2', { body: '<a href="3">3</a><a href="4">4</a>' }],
+    ['/docs/3', { body: 'end' }],
+    ['/docs/4', { body: 'end' }],
+  ]);
+  const deep = await watchSite(site, [{ url: 'https://example.org/docs/', discover: { depth: 2 } }]);
+  await deep.until(12 * hourMs);
+  expect(await deep.urls()).toEqual(['', '1', '2'].map((name) => `https://example.org/docs/${name}`));
+  await deep.end();
+  const few = await watchSite(site, [{ url: 'https://example.org/docs/', discover: { depth: 9, pages: 3 } }]);
+  await few.until(12 * hourMs);
+  expect(await few.urls()).toHaveLength(1 + 3);
+  await few.end();
+});
+
+test('an index of sitemaps is followed to its parts', async () => {
+  const site = new Map<string, SitePage>([
+    [
+      '/sitemap.xml',
+      {
+        type: 'text/xml',
+        body: '<sitemapindex><sitemap><loc>https://example.org/part.xml</loc></sitemap></sitemapindex>',
+      },
+    ],
+    ['/part.xml', sitemap(['/a'])],
+    ['/a', { body: 'page' }],
+  ]);
+  const watch = await watchSite(site, [{ url: 'https://example.org/sitemap.xml', discover: true }]);
+  await watch.until(12 * hourMs);
+  expect(await watch.urls()).toEqual(['a', 'part.xml', 'sitemap.xml'].map((name) => `https://example.org/${name}`));
+  await watch.end();
+});
+
+test('a date in a sitemap is a hint, and its worth follows from how often it was right', async () => {
+  const site = new Map<string, SitePage>([
+    ['/sitemap.xml', sitemap(['/a'])],
+    ['/a', { body: 'one' }],
+  ]);
+  const watch = await watchSite(site, [{ url: 'https://example.org/sitemap.xml' }, { url: 'https://example.org/a' }]);
+  await watch.until(2 * hourMs);
+  for (let round = 1; round <= 12; round++) {
+    const date = new Date(watch.clock.nowMs() + 60_000).toISOString();
+    site.set('/sitemap.xml', sitemap(['/a'], { '/a': date }));
+    await watch.until((2 + 6 * round) * hourMs);
+  }
+  // It cries again and again and the page never changes.
+  const chances = watch.hinted.map(({ chance }) => chance);
+  expect(chances.length).toBeGreaterThanOrEqual(3);
+  expect(chances[0]).toBe(0.5);
+  expect(chances.at(-1)).toBeLessThan(0.4);
+  await watch.end();
+});
+
+test('trust comes over a restart', () => {
+  const collection = new Collection();
+  const page = (id: string, url: string): WatchedPage => ({
+    page: {
+      id,
+      url,
+      site: 'example.org',
+      select: { kind: 'text' },
+      tags: [],
+      weight: 1,
+      paused: false,
+      options: {},
+      addedAtMs: 0,
+    },
+    state: {
+      status: 'present',
+      version: 1,
+      toldVersion: 1,
+      validators: {},
+      failures: 0,
+      looks: 1,
+      changes: 0,
+      lastSeenMs: 1000,
+    },
+  });
+  const index = collection.add(page('index', 'https://example.org/sitemap.xml'));
+  const a = collection.add(page('a', 'https://example.org/a'));
+  const discovery = new Discovery(collection);
+  const read = (discovery: Discovery, date: string) =>
+    discovery.read(
+      index,
+      {
+        kind: 'fetched',
+        status: 200,
+        body: Buffer.from(sitemap(['/a'], { '/a': date }).body),
+        mediaType: 'text/xml',
+        charset: undefined,
+        validators: {},
+      },
+      'https://example.org/sitemap.xml',
+      Date.UTC(2030, 0),
+      false,
+    ).hints;
+  for (let day = 1; day <= 9; day++) {
+    expect(read(discovery, `2026-01-0${day}`)).toHaveLength(1);
+    expect(read(discovery, `2026-01-0${day}`)).toHaveLength(0);
+    discovery.looked(a, true);
+  }
+  const again = new Discovery(collection);
+  again.restore(discovery.save());
+  expect(read(again, '2026-02-01')[0]!.chance).toBeCloseTo(11 / 13, 5);
+});
