@@ -141,6 +141,16 @@ describe('continuous', () => {
     );
   });
 
+  test('enormous rates: the cost is right and the bound near it', () => {
+    const always = { ...week(10), intensity: constant(1e15), importance: constant(1) };
+    const waiting = planned(always);
+    expect(waiting.expectedCost / ((1e15 * 28 * 28) / 20)).toBeCloseTo(1, 9);
+    expect(1 - waiting.lowerBound / waiting.expectedCost).toBeLessThan(1e-6);
+    const stale = planned({ ...always, intensity: constant(1e9), loss: 'staleness' });
+    expect(stale.expectedCost).toBeCloseTo(28, 6);
+    expect(1 - stale.lowerBound / stale.expectedCost).toBeLessThan(2e-3);
+  });
+
   test('spacing that cannot be kept is infeasible', () => {
     expect(planContinuous(week(57, 0.5))).toEqual({ kind: 'infeasible', probesMax: 56 });
     expect(planned(week(280, 0.1)).probes.length).toBeLessThanOrEqual(280);

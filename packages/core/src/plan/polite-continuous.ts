@@ -21,9 +21,12 @@
  * by no more than γ²-ish. Where the breaks themselves have no common step, the bound without spacing is used: still true,
  * perhaps not as near.
  *
+ * Where a page changes many times within γ that bound is worth nothing, and a cruder one is taken: a look within a cell is no
+ * better than one that counts as made at the cell's end for what follows and at its beginning for what was before.
+ *
  * Cost: N grows from a few hundred points a look until the gap is below the tolerance or the limit is met.
  */
-import { type Loss, scheduleLoss } from '../loss/loss.ts';
+import { type Loss, pieceOf, scheduleLoss } from '../loss/loss.ts';
 import { obsolescence } from '../loss/obsolescence.ts';
 import { staleness } from '../loss/staleness.ts';
 import { type Profile, type SharedPieces, sharedPieces } from '../time/profile.ts';
@@ -47,6 +50,8 @@ const gapWanted = 1e-6;
 /** More grid points than this take seconds for either loss; the gap that is then left is reported as it is. */
 const stepsMax = { obsolescence: 4_000_000, staleness: 500_000 } as const;
 
+const crudeSteps = 16_384;
+
 export function lossOf(problem: ContinuousProblem): Loss {
   const build = problem.loss === 'staleness' ? staleness : obsolescence;
   return build(problem.intensity, problem.importance, 0, problem.horizon);
@@ -57,8 +62,11 @@ export function planContinuous(problem: ContinuousProblem): PolitePlan | Infeasi
   if (problem.probes > probesMax || probesMax < 1) return { kind: 'infeasible', probesMax };
   const loss = lossOf(problem);
   const pieces = sharedPieces(problem.intensity, problem.importance, 0, problem.horizon);
-  const most = stepsMax[problem.loss];
-  let steps = Math.min(most, Math.max(4 * pieces.first.length, 64 * problem.probes, 1_024));
+  // A page that changes many times within the finest cell has only the crude bound, which finer grids hardly improve.
+  const fastest = pieces.first.reduce((a, b) => Math.max(a, b), 0);
+  const crude = problem.loss === 'staleness' && fastest * problem.horizon > 10 * stepsMax.staleness;
+  const most = crude ? crudeSteps : stepsMax[problem.loss];
+  let steps = crude ? most : Math.min(most, Math.max(4 * pieces.first.length, 64 * problem.probes, 1_024));
   let best = refine(problem, loss, pieces, steps);
   let lastGap = Infinity;
   for (;;) {
@@ -90,14 +98,32 @@ function refine(
   const looks = settle(loss, spacing, start, (2 * horizon) / steps);
   const expectedCost = scheduleLoss(loss, 0, looks);
 
-  const lower = { loss, ...boundGrid(pieces, spacing, steps) };
+  const lower = { loss, ...boundGrid(pieces, spacing, steps, problem.loss === 'staleness') };
   const at = pathsOf(lower);
   const dual = at(price);
   let lowerBound = dual.cost + price * (dual.edges - probes);
   if (expectedCost - lowerBound > gapWanted * expectedCost)
     lowerBound = Math.max(lowerBound, pathWithin(lower, at, probes, price).lowerBound);
+  if (lowerBound <= 0 && expectedCost > 0) lowerBound = crudeBound(loss, lower.times, probes);
   lowerBound = Math.min(Math.max(0, lowerBound), expectedCost);
   return { kind: 'planned', probes: looks, expectedCost, lowerBound, price };
+}
+
+function crudeBound(loss: Loss, times: Float64Array, probes: number): number {
+  const last = times.length - 1;
+  const within = loss.onGrid?.(times) ?? ((i: number, j: number) => loss.gap(times[i], times[j]));
+  /** The end of the cell that begins with point i; the first look, at 0, is where it is. */
+  const end = (i: number): number => (i === 0 ? 0 : Math.min(i + 1, last));
+  const cell = (s: number): number => times[end(s === times[last] ? last : pieceOf(times, s))];
+  const eager: Loss = {
+    name: loss.name,
+    from: loss.from,
+    to: loss.to,
+    gap: (s, f) => loss.gap(Math.min(cell(s), f), f),
+    onGrid: () => (i, j) => (end(i) < j ? within(end(i), j) : 0),
+  };
+  const grid = { loss: eager, times, stepsMin: 1 };
+  return pathWithin(grid, pathsOf(grid), probes).lowerBound;
 }
 
 /** Moves every look but the last, by smaller and smaller distances, while the spacing is kept and the cost falls. */

@@ -31,18 +31,19 @@ export function scheduleGrid(pieces: SharedPieces, spacing: number, probes: numb
   return { times: evenTimes(horizon, spacing / stepsMin), stepsMin };
 }
 
-export function boundGrid(pieces: SharedPieces, spacing: number, steps: number): BoundGrid {
+/** `growth`: whether the loss of a gap continued to negative lengths grows like exp(λγ) (staleness) or not (obsolescence). */
+export function boundGrid(pieces: SharedPieces, spacing: number, steps: number, growth: boolean): BoundGrid {
   const horizon = pieces.breaks[pieces.breaks.length - 1];
   const base = spacing > 0 ? commonStep(pieces.breaks, steps) : 0;
   if (base > 0) {
     const { step, stepsMin } = stepNear(base, spacing, horizon / steps, Math.floor);
     if (stepsMin > 0) {
       const times = evenTimes(horizon, step);
-      return { times, stepsMin, bonus: bonuses(times, pieces, stepsMin) };
+      return { times, stepsMin, bonus: bonuses(times, pieces, stepsMin, growth) };
     }
   }
   const times = timesWithBreaks(pieces.breaks, steps);
-  return { times, stepsMin: 1, bonus: bonuses(times, pieces, 0) };
+  return { times, stepsMin: 1, bonus: bonuses(times, pieces, 0, growth) };
 }
 
 /**
@@ -101,7 +102,7 @@ function timesWithBreaks(breaks: Float64Array, steps: number): Float64Array {
   return Float64Array.from(times);
 }
 
-function bonuses(times: Float64Array, pieces: SharedPieces, stepsMin: number): Float64Array {
+function bonuses(times: Float64Array, pieces: SharedPieces, stepsMin: number, growth: boolean): Float64Array {
   const cells = times.length - 1;
   const rate = new Float64Array(cells);
   const weight = new Float64Array(cells);
@@ -116,7 +117,7 @@ function bonuses(times: Float64Array, pieces: SharedPieces, stepsMin: number): F
     const step = times[i + 1] - times[i];
     const own = rate[i] * weight[i];
     // Beyond exp(500) the bound is worthless anyway, and 0·∞ must not be met.
-    cell[i] = (own * Math.exp(Math.min(rate[i] * step, 500)) * step * step) / 4;
+    cell[i] = (own * (growth ? Math.exp(Math.min(rate[i] * step, 500)) : 1) * step * step) / 4;
     if (stepsMin === 0 || i < stepsMin) continue;
     const before = i - stepsMin;
     const norm = Math.max(rate[before] * weight[before], own) + rate[before] * weight[i];

@@ -52,6 +52,7 @@ describe('solve polite', () => {
     expect(refusal({ intensity: { breaks: [0, 1], values: [1] } })).toMatch(/^intensity.breaks: .*horizon/);
     expect(refusal({ intensity: { breaks: [0, 1], values: [1], period: 2 } })).toMatch(/^intensity.period: 2 /);
     expect(refusal({ intensity: { breaks: [0, 1, 2], values: [1], period: 2 } })).toMatch(/^intensity.values: /);
+    expect(refusal({ horizon: 1e9 })).toMatch(/^intensity.period: 7 .*at most 1000000 pieces/);
     expect(refusal({ importance: 'high' })).toMatch(/^importance: "high" /);
     expect(refusal({ grid: 'fine' })).toMatch(/^grid: "fine" /);
     expect(refusal({ policy: 'best' })).toMatch(/^policy: "best" /);

@@ -15,6 +15,9 @@ export function profileAt(value: unknown, field: string): Profile {
   return profile(breaks, values, period);
 }
 
+/** A profile with more pieces than this within the horizon fills the memory before it says anything more. */
+const piecesMax = 1_000_000;
+
 /** The same, and it says something about all of [0, horizon]. */
 export function profileCovering(value: unknown, field: string, horizon: number): Profile {
   const found = profileAt(value, field);
@@ -24,6 +27,13 @@ export function profileCovering(value: unknown, field: string, horizon: number):
       `${field}.breaks`,
       Array.from(found.breaks),
       `breaks from 0 to the horizon (${horizon}), or a period, are expected`,
+    );
+  const pieces = found.period === undefined ? 0 : (horizon / found.period) * found.values.length;
+  if (found.values.length > 1 && pieces > piecesMax)
+    throw new Refusal(
+      `${field}.period`,
+      found.period,
+      `at most ${piecesMax} pieces within the horizon (${horizon}) are expected; these would be ${Math.ceil(pieces)}`,
     );
   return found;
 }
