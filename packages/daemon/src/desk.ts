@@ -4,6 +4,8 @@
  */
 import type { Outlook } from './api/bodies.ts';
 import type { LoopParts, Loop } from './loop.ts';
+import { noiseOf, withNoiseWatched } from './detect/shown.ts';
+import type { NoisePart } from './detect/noise.ts';
 import type { Kept, Store } from './store/port.ts';
 import type { Send } from './tell/courier.ts';
 import { Telling } from './telling.ts';
@@ -70,6 +72,16 @@ export class Desk {
   async *everyPage(): AsyncIterable<WatchedPage> {
     if (this.loop) yield* this.loop.collection;
     else for await (const batch of this.store.everyPage()) yield* batch;
+  }
+
+  /** The user's word on a noisy part of a page; undefined when there is no such part. */
+  async setNoise(id: string, partId: string, ignored: boolean): Promise<readonly NoisePart[] | undefined> {
+    const watched = await this.store.page(id);
+    const detectState = watched && withNoiseWatched(watched.state.detectState, partId, !ignored);
+    if (!watched || detectState === undefined) return undefined;
+    await this.store.setDetectState(id, detectState);
+    this.loop?.setDetectState(id, detectState);
+    return noiseOf(detectState);
   }
 
   /** What the running policy believes of the page. */

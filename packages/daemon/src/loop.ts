@@ -298,6 +298,12 @@ export class Loop {
     if (!entry.page.paused) this.policy.forget(entry.index, this.#parts.clock.nowMs() / 1000);
   }
 
+  /** What detection remembers of a page was changed by its user. */
+  setDetectState(id: string, detectState: string): void {
+    const entry = this.collection.byId(id);
+    if (entry) entry.state = { ...entry.state, detectState };
+  }
+
   /** Look at this page as soon as politeness allows, whatever the plan says. */
   probeNow(id: string): boolean {
     const entry = this.collection.byId(id);

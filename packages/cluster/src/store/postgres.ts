@@ -139,6 +139,16 @@ export class PostgresStore implements Store {
     });
   }
 
+  setDetectState(id: string, detectState: string): Promise<Kept<undefined>> {
+    return this.#connection.write(async (sql) => {
+      await sql.query('UPDATE states SET detect_state = $1 WHERE pk = (SELECT pk FROM pages WHERE id = $2)', [
+        detectState,
+        id,
+      ]);
+      return undefined;
+    });
+  }
+
   removePages(ids: readonly string[]): Promise<Kept<readonly string[]>> {
     return this.#connection.write(async (sql) => {
       const { rows } = await sql.query<{ id: string; pk: number }>(

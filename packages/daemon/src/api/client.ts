@@ -25,6 +25,16 @@ export type Token = { readonly id: string; readonly name: string; readonly scope
 
 export type OutlineNode = { readonly depth: number; readonly tag: string; readonly selector: string; readonly matches: number; readonly text: string };
 
+export type SubscriptionInput = { readonly deliver: string | { readonly kind: string }; readonly name?: string | undefined; readonly match?: string | undefined; readonly digest?: string | readonly (string)[] | undefined; readonly quiet?: string | undefined; readonly burstSeconds?: number | undefined; readonly zone?: string | undefined; readonly template?: { readonly title?: string | undefined; readonly body?: string | undefined } | undefined; readonly paused?: boolean | undefined };
+
+export type SubscriptionChange = { readonly deliver?: string | { readonly kind: string } | undefined; readonly name?: string | null | undefined; readonly match?: string | null | undefined; readonly digest?: string | readonly (string)[] | null | undefined; readonly quiet?: string | null | undefined; readonly burstSeconds?: number | null | undefined; readonly zone?: string | null | undefined; readonly template?: { readonly title?: string | undefined; readonly body?: string | undefined } | null | undefined; readonly paused?: boolean | null | undefined };
+
+export type Subscription = { readonly id: string; readonly match: string; readonly deliver: { readonly kind: string }; readonly zone: string; readonly paused: boolean; readonly createdAt: string };
+
+export type Delivery = { readonly id: string; readonly subscriptionId: string; readonly status: 'open' | 'due' | 'sent' | 'dead'; readonly cursors: readonly (string)[]; readonly attempts: number; readonly planned: string; readonly due: string; readonly firstTried: string | null; readonly settled: string | null; readonly fault: Fault | null };
+
+export type Noise = { readonly id: string; readonly kind: 'words' | 'lines' | 'field'; readonly pattern: readonly (string)[]; readonly example: string; readonly why: string; readonly since: string; readonly ignored: boolean };
+
 export interface Calls {
   /** Metrics in the form Prometheus reads */
   readonly 'GET /metrics': { readonly answer: string };
@@ -53,7 +63,7 @@ export interface Calls {
   /** A number over time, where the page shows one */
   readonly 'GET /api/pages/{id}/numbers': { readonly path: { readonly id: string }; readonly answer: { readonly numbers: readonly ({ readonly at: string; readonly value: number })[] } };
   /** What differs between two versions; the last two unless said otherwise */
-  readonly 'GET /api/pages/{id}/diff': { readonly path: { readonly id: string }; readonly query?: { readonly from?: number | undefined; readonly to?: number | undefined; readonly brief?: boolean | undefined }; readonly answer: { readonly from: number; readonly to: number; readonly difference: Difference } };
+  readonly 'GET /api/pages/{id}/diff': { readonly path: { readonly id: string }; readonly query?: { readonly from?: number | undefined; readonly to?: number | undefined; readonly brief?: boolean | undefined; readonly noise?: boolean | undefined }; readonly answer: { readonly from: number; readonly to: number; readonly difference: Difference } };
   /** How it was observed: every look, newest first */
   readonly 'GET /api/pages/{id}/looks': { readonly path: { readonly id: string }; readonly query?: { readonly limit?: number | undefined }; readonly answer: { readonly looks: readonly (Look)[] } };
   /** When in the week it was looked at and changed, by hour from Monday 00:00 UTC */
@@ -68,6 +78,32 @@ export interface Calls {
   readonly 'GET /api/changes/stream': { readonly query?: { readonly after?: string | undefined }; readonly answer: string };
   /** Full text over the current copies, or over everything that ever came */
   readonly 'GET /api/search': { readonly query: { readonly q: string; readonly past?: boolean | undefined; readonly site?: string | undefined; readonly tag?: string | undefined; readonly limit?: number | undefined; readonly skip?: number | undefined }; readonly answer: { readonly hits: readonly ({ readonly pageId: string; readonly url: string; readonly site: string; readonly title?: string | undefined; readonly version: number; readonly at: string; readonly score: number; readonly snippet: readonly ({ readonly text: string; readonly hit: boolean })[] })[] } };
+  /** Parts of the page that were found to be noise */
+  readonly 'GET /api/pages/{id}/noise': { readonly path: { readonly id: string }; readonly answer: { readonly noise: readonly (Noise)[] } };
+  /** Ignore a noisy part, or watch it after all */
+  readonly 'PATCH /api/pages/{id}/noise/{part}': { readonly path: { readonly id: string; readonly part: string }; readonly body: { readonly ignored: boolean }; readonly answer: Noise };
+  /** Tell somebody of changes that match */
+  readonly 'POST /api/subscriptions': { readonly body: SubscriptionInput; readonly answer: Subscription };
+  /** All subscriptions, oldest first */
+  readonly 'GET /api/subscriptions': { readonly answer: { readonly subscriptions: readonly (Subscription)[] } };
+  /** One subscription */
+  readonly 'GET /api/subscriptions/{id}': { readonly path: { readonly id: string }; readonly answer: Subscription };
+  /** Change a subscription; null takes a setting away */
+  readonly 'PATCH /api/subscriptions/{id}': { readonly path: { readonly id: string }; readonly body: SubscriptionChange; readonly answer: Subscription };
+  /** Tell them no more; what still waits for them is dropped */
+  readonly 'DELETE /api/subscriptions/{id}': { readonly path: { readonly id: string }; readonly answer: undefined };
+  /** What an expression would have matched of the last changes, before it is saved */
+  readonly 'POST /api/subscriptions/try': { readonly body: { readonly match: string; readonly last?: number | undefined }; readonly answer: { readonly matched: number; readonly of: number; readonly sentence: string; readonly examples: readonly (Change)[] } };
+  /** Messages on their way, sent and dead, newest first */
+  readonly 'GET /api/deliveries': { readonly query?: { readonly status?: 'open' | 'due' | 'sent' | 'dead' | undefined; readonly subscription?: string | undefined; readonly before?: string | undefined; readonly limit?: number | undefined }; readonly answer: { readonly deliveries: readonly (Delivery)[] } };
+  /** Send a dead message again, under the same id */
+  readonly 'POST /api/deliveries/{id}/replay': { readonly path: { readonly id: string }; readonly answer: { readonly id: string } };
+  /** The last changes of all pages, as Atom */
+  readonly 'GET /feeds/changes.atom': { readonly answer: string };
+  /** The last changes of all pages, as a JSON Feed */
+  readonly 'GET /feeds/changes.json': { readonly answer: { readonly version: string; readonly title: string; readonly items: readonly (Readonly<Record<string, unknown>>)[] } };
+  /** The last changes of one page, as ID.atom or ID.json */
+  readonly 'GET /feeds/pages/{file}': { readonly path: { readonly file: string }; readonly answer: string };
   /** The coming looks, their price, and how far the plan can be from the best there is */
   readonly 'GET /api/plan': { readonly query?: { readonly limit?: number | undefined }; readonly answer: { readonly policy: string; readonly pages: number; readonly budgetPerHour: number; readonly probes: readonly ({ readonly at: string; readonly pageId: string; readonly url: string; readonly site: string; readonly ratePerDay: number | null; readonly current: number | null })[]; readonly priceHours: number | null; readonly meanDelayHours: number | null; readonly meanDelayHoursBound: number | null; readonly gap: number | null; readonly policyDelayHours: number | null; readonly dearSites: readonly ({ readonly site: string; readonly priceHours: number | null })[] } };
   /** What one more look an hour is worth, and how long changes wait at other budgets */

@@ -5,6 +5,7 @@ import { unmet } from '../detect/conditions.ts';
 import { difference, type Difference } from '../detect/difference.ts';
 import { numberIn } from '../detect/number.ts';
 import { readOptions } from '../detect/options.ts';
+import { shownDifference } from '../detect/shown.ts';
 import type { Desk } from '../desk.ts';
 import type { Projection } from '../values/change.ts';
 import { lookBody, timeText, versionBody } from './bodies.ts';
@@ -115,6 +116,7 @@ function diffRoute(app: Api, desk: Desk): void {
       from: Type.Optional(Type.Integer({ minimum: 1 })),
       to: Type.Optional(Type.Integer({ minimum: 1 })),
       brief: Type.Optional(Type.Boolean({ description: 'Only the first places, for a list.' })),
+      noise: Type.Optional(Type.Boolean({ description: 'With what is otherwise ignored.' })),
     }),
     answers: { 200: Type.Object({ from: Type.Integer(), to: Type.Integer(), difference: DifferenceBody }) },
   });
@@ -130,7 +132,8 @@ function diffRoute(app: Api, desk: Desk): void {
     const [old, next] = [await desk.store.versionText(id, from), await desk.store.versionText(id, to)];
     if (old === undefined || next === undefined) return versionUnknown(reply, id, old === undefined ? from : to);
     const format = versions.find((version) => version.number === to)!.format as Projection['format'];
-    const whole = difference(old, next, { format });
+    const detectState = request.query.noise ? undefined : (await desk.store.page(id))?.state.detectState;
+    const whole = shownDifference(old, next, format, detectState);
     return { from, to, difference: request.query.brief ? brief(whole) : whole };
   });
 }

@@ -210,3 +210,81 @@ export const OutlineNode = named(
 );
 
 export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) });
+
+export const deliveryStatuses = ['open', 'due', 'sent', 'dead'] as const;
+
+const Receiver = Type.Union(
+  [Type.String({ minLength: 1, maxLength: 4_096 }), Type.Object({ kind: Type.String() }, open)],
+  {
+    description: 'A webhook as its URL, mailto:somebody, or an object: see docs/telling.md.',
+  },
+);
+const subscription = {
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  match: Type.String({ maxLength: 2_000, description: 'Which changes, such as: site = example.org and size > 20.' }),
+  digest: Type.Union([Type.String(), Type.Array(Type.String())], {
+    description: 'hourly, daily, or times such as 08:00.',
+  }),
+  quiet: Type.String({ description: 'Hours such as 22:00-07:00.' }),
+  burstSeconds: Type.Number({ minimum: 0, maximum: 86_400 }),
+  zone: Type.String({ description: 'A time zone such as Europe/Vienna.' }),
+  template: Type.Object({ title: Type.Optional(Type.String()), body: Type.Optional(Type.String()) }, closed),
+  paused: Type.Boolean(),
+};
+const optionalFields = Object.fromEntries(
+  Object.entries(subscription).map(([name, schema]) => [name, Type.Optional(schema)]),
+);
+const changeableFields = Object.fromEntries(
+  Object.entries(subscription).map(([name, schema]) => [name, Type.Optional(Nullable(schema))]),
+);
+export const SubscriptionInput = named(
+  'SubscriptionInput',
+  Type.Object({ deliver: Receiver, ...optionalFields }, closed),
+);
+export const SubscriptionChange = named(
+  'SubscriptionChange',
+  Type.Object({ deliver: Type.Optional(Receiver), ...changeableFields }, closed),
+);
+export const SubscriptionBody = named(
+  'Subscription',
+  Type.Object(
+    {
+      id: Type.String(),
+      match: Type.String(),
+      deliver: Type.Object({ kind: Type.String() }, open),
+      zone: Type.String(),
+      paused: Type.Boolean(),
+      createdAt: Time,
+    },
+    open,
+  ),
+);
+export const DeliveryBody = named(
+  'Delivery',
+  Type.Object({
+    id: Type.String(),
+    subscriptionId: Type.String(),
+    status: OneOf(deliveryStatuses),
+    cursors: Type.Array(Type.String(), { description: 'Which changes it tells of.' }),
+    attempts: Type.Integer(),
+    planned: Time,
+    due: Time,
+    firstTried: Nullable(Time),
+    settled: Nullable(Time),
+    fault: Nullable(FaultBody),
+  }),
+);
+export const NoiseBody = named(
+  'Noise',
+  Type.Object({
+    id: Type.String(),
+    kind: OneOf(['words', 'lines', 'field']),
+    pattern: Type.Array(Type.String(), {
+      description: 'The fixed pieces of a line with a hole between each two; the lines before and after; or the field.',
+    }),
+    example: Type.String(),
+    why: Type.String(),
+    since: Time,
+    ignored: Type.Boolean(),
+  }),
+);

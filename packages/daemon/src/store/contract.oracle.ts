@@ -131,6 +131,8 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       expect((await store.pages({ limit: 10, after: id })).map((entry) => entry.page.url)).toEqual([
         'https://b.example/y',
       ]);
+      await store.setDetectState(id, '{"noise":1}');
+      expect((await store.page(id))?.state.detectState).toBe('{"noise":1}');
       expect(await store.removePages([id, 'never'])).toEqual({ kind: 'kept', value: [id] });
       expect(await store.page(id)).toBeUndefined();
       expect(await store.commit([look(id, 2, 'late', 9000)])).toEqual({ kind: 'kept', value: [] });

@@ -69,6 +69,8 @@ export interface Store {
   updatePages(
     changes: readonly { readonly id: string; readonly settings: Partial<NewPageSettings> }[],
   ): Promise<Kept<readonly WatchedPage[]>>;
+  /** Replaces what detection remembers of a page, by its user's word. */
+  setDetectState(id: string, detectState: string): Promise<Kept<undefined>>;
   /** Returns the ids that were there. */
   removePages(ids: readonly string[]): Promise<Kept<readonly string[]>>;
   page(id: string): Promise<WatchedPage | undefined>;

@@ -182,6 +182,16 @@ export class SqliteStore implements Store {
     return this.#page(id);
   }
 
+  setDetectState(id: string, detectState: string): Promise<Kept<undefined>> {
+    return this.#write(() => {
+      this.#sql('UPDATE states SET detect_state = ? WHERE pk = (SELECT pk FROM pages WHERE id = ?)').run(
+        detectState,
+        id,
+      );
+      return undefined;
+    });
+  }
+
   removePages(ids: readonly string[]): Promise<Kept<readonly string[]>> {
     return this.#write(() =>
       ids.filter((id) => {

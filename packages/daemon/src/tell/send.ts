@@ -103,6 +103,9 @@ async function post(
   }
 }
 
+/** The environment cannot hold a zero byte; a page's title can. */
+const bare = (text: string): string => text.replaceAll('\0', '');
+
 function run(deliver: Deliver & { kind: 'command' }, message: Message): Promise<Sent> {
   return new Promise((resolve) => {
     const [program, ...words] = deliver.command;
@@ -110,7 +113,12 @@ function run(deliver: Deliver & { kind: 'command' }, message: Message): Promise<
       stdio: ['pipe', 'ignore', 'pipe'],
       timeout: sendMsMax - 1_000,
       killSignal: 'SIGKILL',
-      env: { ...process.env, REVISIT_DELIVERY: message.id, REVISIT_TITLE: message.title, REVISIT_URL: message.url },
+      env: {
+        ...process.env,
+        REVISIT_DELIVERY: message.id,
+        REVISIT_TITLE: bare(message.title),
+        REVISIT_URL: message.url,
+      },
     });
     let said = '';
     child.stderr.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-300)));

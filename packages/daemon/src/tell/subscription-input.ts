@@ -211,3 +211,22 @@ export function readSubscription(input: unknown): ReadSubscription {
     throw error;
   }
 }
+
+/** The same subscription as its user would write it, to be changed and read again. */
+export function inputOf(settings: SubscriptionSettings): Record<string, unknown> {
+  const { digest, quiet, ...rest } = settings;
+  return {
+    ...rest,
+    ...(digest ? { digest: digest.kind === 'hourly' ? 'hourly' : digest.at } : {}),
+    ...(quiet ? { quiet: `${quiet.from}-${quiet.until}` } : {}),
+  };
+}
+
+const secrets = ['secret', 'token', 'headers'];
+
+/** For showing: what opens doors is named, not said. */
+export function shownDeliver(deliver: Deliver): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(deliver).map(([name, value]) => [name, secrets.includes(name) ? '(kept)' : (value as unknown)]),
+  );
+}

@@ -14,6 +14,12 @@ export const commands: readonly CommandModule[] = [
   { names: ['check'], load: async () => (await import('./check.ts')).registerCheck },
   { names: ['changes'], load: async () => (await import('./changes.ts')).registerChanges },
   { names: ['diff'], load: async () => (await import('./diff.ts')).registerDiff },
+  { names: ['search'], load: async () => (await import('./search.ts')).registerSearch },
+  {
+    names: ['subscribe', 'subscriptions', 'unsubscribe'],
+    load: async () => (await import('./subscribe.ts')).registerSubscribe,
+  },
+  { names: ['doctor', 'backup'], load: async () => (await import('./doctor.ts')).registerDoctor },
   { names: ['plan'], load: async () => (await import('./plan.ts')).registerPlan },
   { names: ['token'], load: async () => (await import('./token.ts')).registerToken },
   { names: ['solve'], load: async () => (await import('./solve.ts')).registerSolve },

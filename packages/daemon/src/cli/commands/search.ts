@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import { problemOutcome, withClient } from '../client.ts';
+import { dataOption, example, jsonOption } from '../options.ts';
+import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
+import type { Runner } from '../program.ts';
+import { harmless } from '../table.ts';
+
+interface SearchOptions {
+  readonly data: string;
+  readonly json?: boolean;
+  readonly past?: boolean;
+  readonly site?: string;
+  readonly tag?: string;
+  readonly limit: string;
+}
+
+interface Hit {
+  readonly url: string;
+  readonly title?: string;
+  readonly version: number;
+  readonly at: string;
+  readonly snippet: readonly { readonly text: string; readonly hit?: boolean }[];
+}
+
+function shown(hit: Hit): string {
+  const bold = process.stdout.isTTY;
+  const words = hit.snippet.map(({ text, hit: found }) =>
+    found ? (bold ? `\u001b[1m${harmless(text)}\u001b[22m` : `[${harmless(text)}]`) : harmless(text),
+  );
+  const head = `${harmless(hit.title ?? hit.url)}\n  ${harmless(hit.url)}  version ${hit.version}, ${hit.at.slice(0, 10)}`;
+  return `${head}\n  ${words.join('')}`;
+}
+
+async function search(words: readonly string[], options: SearchOptions): Promise<CommandOutcome> {
+  const limit = Number(options.limit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 200)
+    return wrong(`--limit ${options.limit}: a whole number from 1 to 200 is expected`);
+  return withClient({ data: options.data }, async (client) => {
+    const query = new URLSearchParams({ q: words.join(' '), limit: options.limit });
+    if (options.past) query.set('past', 'true');
+    if (options.site !== undefined) query.set('site', options.site);
+    if (options.tag !== undefined) query.set('tag', options.tag);
+    const answer = await client.ask('GET', `/api/search?${query.toString()}`);
+    if (answer.status >= 400) return problemOutcome(answer);
+    const { hits } = answer.body as { hits: Hit[] };
+    if (options.json) printJson(answer.body);
+    else print(hits.length === 0 ? 'Nothing was found.' : hits.map(shown).join('\n\n'));
+    return done;
+  });
+}
+
+export function registerSearch(program: Command, run: Runner): void {
+  const command = program
+    .command('search <words...>')
+    .description('full text over the current copies: words, "phrases", pref*, -without, one OR other')
+    .option('--past', 'over everything that ever came, not only the current copies')
+    .option('--site <site>', 'only pages of this site')
+    .option('--tag <tag>', 'only pages with this tag')
+    .option('--limit <number>', 'how many', '20');
+  example(jsonOption(dataOption(command)), 'revisit search \'"data retention" cookie*\'');
+  command.action(run(search));
+}
