@@ -65,7 +65,7 @@ export function createLoop(
     ...(config.proxy === undefined ? {} : { proxy: config.proxy }),
     ...world.observer,
   });
-  const { looksPerSecond, spacingMs, robots, queueMax } = config;
+  const { looksPerSecond, spacingMs, robots, robotsMin, queueMax } = config;
   return new Loop(
     {
       clock,
@@ -78,7 +78,7 @@ export function createLoop(
       siteRules,
       ...(telling ? { planned: (look) => telling.planned(look) } : {}),
     },
-    { looksPerSecond, spacingMs, robots, queueMax },
+    { looksPerSecond, spacingMs, robots, robotsMin, queueMax },
   );
 }
 

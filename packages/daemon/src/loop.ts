@@ -8,11 +8,21 @@
  * - what is not kept is not announced, and what was not finished is due again;
  * - while the store cannot keep anything, nothing new is asked for.
  */
-import { Allowance, Gates, type Finding, type Policy, type Random } from '@revisit/core';
+import {
+  AccessTimes,
+  Allowance,
+  Gates,
+  RobotPool,
+  type Finding,
+  type Policy,
+  type Random,
+  type RobotPoolState,
+} from '@revisit/core';
 import { Collection, type Entry } from './collection.ts';
 import { Discovery } from './discovery.ts';
 import { verdict } from './detect/verdict.ts';
 import type { Store } from './store/port.ts';
+import { plannedOrder, type SweepContext, SweepLine, type SweepOrder } from './sweep.ts';
 import type { Change, Detection } from './values/change.ts';
 import type { Clock } from './values/clock.ts';
 import type { Look, WatchedPage } from './values/look.ts';
@@ -24,8 +34,10 @@ export interface LoopSettings {
   readonly looksPerSecond: number;
   /** The least milliseconds between two requests to one site. */
   readonly spacingMs: number;
-  /** How many requests may be under way at once. */
+  /** The most requests that may be under way at once; how many do follows the indexing queue. */
   readonly robots: number;
+  /** How many may always be, however full the queue is; none unless given. */
+  readonly robotsMin?: number;
   /** How many observations may wait for detection; what comes on top is dropped and stays due. */
   readonly queueMax: number;
 }
@@ -53,6 +65,8 @@ export interface LoopParts {
     /** `second`: this look was asked for by the last one. */
     at: { readonly url: string; readonly ms: number; readonly second: boolean },
   ) => Promise<Detected>;
+  /** In which order the pages of a sweep leave; as planned from access times unless given. */
+  readonly sweepOrder?: SweepOrder;
   /** What the operator set for single sites. */
   readonly siteRules?: (site: string) => { readonly spacingMs?: number; readonly connections?: number } | undefined;
   /** Who is to be told of what a look found; kept with it. */
@@ -67,6 +81,8 @@ export interface LoopCounts {
   readonly inFlight: number;
   readonly queued: number;
   readonly waiting: number;
+  /** The pool between dispatch and the indexing queue: robots that may run, starvation, measured times. */
+  readonly pool: RobotPoolState;
 }
 
 export interface Manners {
@@ -90,6 +106,16 @@ const burstSeconds = 60;
 /** When a page that may not be visited is tried again, where nobody says when: rules are read anew once a day. */
 const putOffMs = 86_400_000;
 
+/** Starved time and lost pages weigh the same. */
+const starvationWeight = 1;
+/** A look may be late by this share of the time since the last one, and by no more than this, to meet its site at a fast hour. */
+const shiftShareMost = 0.05;
+const shiftMsMost = 7_200_000;
+/** What must be won by it: seconds of waiting, and as a share of them. */
+const shiftGain = { seconds: 0.5, share: 1 / 3 };
+/** Access times are kept this often: they change slowly, and a site's take a kilobyte. */
+const saveAccessEveryMs = 3_600_000;
+
 /** How often somebody who waits for a sweep looks whether it is over. */
 const settlePollMs = 50;
 
@@ -100,6 +126,15 @@ export class Loop {
   #settings: LoopSettings;
   readonly #budget: Allowance;
   readonly #gates = new Gates();
+  readonly #pool: RobotPool;
+  /** How long sites take to answer, by hour of week. */
+  readonly access = new AccessTimes();
+  /** Pages of a sweep that are asked for and have not joined a line yet. */
+  readonly #sweepLine = new SweepLine();
+  /** Pages never seen, which the next dispatch takes as one sweep. */
+  readonly #unseen = new Set<string>();
+  /** Looks that wait for a faster hour of their site, and until when. */
+  readonly #shifted = new Map<number, number>();
   readonly #queue: Observation[] = [];
   readonly #listeners = new Set<(changes: readonly Change[]) => void>();
   readonly #asked = new Set<number>();
@@ -124,6 +159,7 @@ export class Loop {
   #busyMs = 0;
   readonly #sinceMs: number;
   #savedAllMs = 0;
+  #savedAccessMs = 0;
   #wake: () => void = () => {};
   readonly #run: string;
 
@@ -133,6 +169,12 @@ export class Loop {
     const now = parts.clock.nowMs();
     this.#sinceMs = now;
     this.#budget = new Allowance(settings.looksPerSecond / 1000, burstOf(settings), now);
+    const { robots: robotsMax, robotsMin = 0, queueMax } = settings;
+    this.#pool = new RobotPool(
+      { robotsMin: Math.min(robotsMin, robotsMax), robotsMax, queueMax, starvationWeight },
+      now,
+    );
+    this.#savedAccessMs = now;
     // Probe ids of two runs never meet: the start and a random number tell the runs apart.
     this.#run = `${now.toString(36)}${Math.floor(parts.random() * 36 ** 4)
       .toString(36)
@@ -155,7 +197,8 @@ export class Loop {
       overflowed: this.#overflowed,
       inFlight: this.#inFlight,
       queued: this.#queue.length,
-      waiting: this.#gates.waiting,
+      waiting: this.#gates.waiting + this.#sweepLine.size,
+      pool: this.#pool.state(this.#parts.clock.nowMs()),
     };
   }
 
@@ -203,6 +246,8 @@ export class Loop {
   async load(): Promise<void> {
     const { store, policy, clock } = this.#parts;
     const learned = await store.recall(`policy:${policy.name}`);
+    const access = await store.recall('access-times');
+    if (access) this.access.restore(access);
     for await (const batch of store.everyPage()) for (const watched of batch) this.watch(watched);
     const trusted = await store.recall('index-trust');
     if (trusted) this.#discovery.restore(trusted);
@@ -282,6 +327,7 @@ export class Loop {
       },
       nowSeconds,
     );
+    if (watched.state.status === 'new' && lastLookMs === undefined) this.#unseen.add(watched.page.id);
     if (model && policy.restore) policy.restore(page, model, nowSeconds);
     else if (lastLookMs !== undefined) {
       policy.started(page, lastLookMs / 1000);
@@ -294,6 +340,8 @@ export class Loop {
     const entry = this.collection.remove(id);
     if (!entry) return;
     this.#discovery.unwatched(entry.page);
+    this.#unseen.delete(id);
+    this.#shifted.delete(entry.index);
     if (this.#asked.delete(entry.index)) this.#gates.leave(entry.site, entry.index);
     if (!entry.page.paused) this.policy.forget(entry.index, this.#parts.clock.nowMs() / 1000);
   }
@@ -328,10 +376,52 @@ export class Loop {
   }
 
   #ask(entry: Entry): void {
-    if (this.#asked.has(entry.index)) return;
+    if (this.#claim(entry)) this.#gates.wait(entry.site, entry.index);
+  }
+
+  /** The page is asked for, in line or not; false when it was already. */
+  #claim(entry: Entry): boolean {
+    if (this.#asked.has(entry.index)) return false;
     this.#asked.add(entry.index);
+    this.#shifted.delete(entry.index);
     if (!entry.page.paused) this.policy.started(entry.index, this.#parts.clock.nowMs() / 1000);
-    this.#gates.wait(entry.site, entry.index);
+    return true;
+  }
+
+  /** Many pages at once: they join the lines in the order of the sweep, when their sites are free. */
+  #askInOrder(entries: readonly Entry[]): void {
+    const claimed = entries.filter((entry) => this.#claim(entry));
+    const stops = claimed.map((entry) => ({ page: entry.index, site: entry.page.site }));
+    this.#sweepLine.add(stops, this.#parts.sweepOrder ?? plannedOrder, this.#sweepContext());
+  }
+
+  #sweepContext(): SweepContext {
+    const { robots, looksPerSecond, spacingMs } = this.#settings;
+    const gate = (site: string) => {
+      const rules = this.#parts.siteRules?.(site);
+      return { spacingMs: rules?.spacingMs ?? spacingMs, connections: rules?.connections ?? 1 };
+    };
+    return { access: this.access, nowMs: this.#parts.clock.nowMs(), robots, looksPerSecond, gate };
+  }
+
+  /** Lets the next stop of a sweep whose site is free join its line; false when there is none. */
+  #feed(now: number): boolean {
+    this.#sweepLine.refresh(this.#parts.sweepOrder ?? plannedOrder, () => this.#sweepContext(), now);
+    const stop = this.#sweepLine.take((site) => this.#gates.free(this.collection.sites.index(site), now));
+    if (!stop) return false;
+    const entry = this.collection.at(stop.page);
+    if (entry && this.#asked.has(stop.page)) this.#gates.wait(entry.site, entry.index);
+    return true;
+  }
+
+  /** When the next of a sweep's sites opens by itself. */
+  #sweepOpensAt(now: number): number {
+    let next = Infinity;
+    for (const site of this.#sweepLine.sitesAhead()) {
+      const at = this.#gates.opensAt(this.collection.sites.index(site));
+      if (at > now) next = Math.min(next, at);
+    }
+    return next;
   }
 
   /** A second look that detection wants; if the process ends before, the plan's next look serves as well. */
@@ -390,14 +480,14 @@ export class Loop {
   /** Asks for what is due now, or for every page, ahead of the plan; answers how many pages that are. */
   askFor(all: boolean): number {
     const nowSeconds = this.#parts.clock.nowMs() / 1000;
-    let asked = 0;
+    const entries: Entry[] = [];
     for (const entry of this.collection) {
       if (entry.page.paused || (!all && this.policy.due(entry.index, nowSeconds) > nowSeconds)) continue;
-      this.#ask(entry);
-      asked++;
+      entries.push(entry);
     }
+    this.#askInOrder(entries);
     this.#wake();
-    return asked;
+    return entries.length;
   }
 
   /** Resolves when no page that was asked for is waiting, under way or unkept. */
@@ -431,15 +521,16 @@ export class Loop {
     const probes: Probe[] = [];
     let wait = Infinity;
     if (planned) wait = this.#line(now);
-    while (!this.#storeDown && this.#inFlight + probes.length < this.#settings.robots) {
+    while (!this.#storeDown && this.#inFlight < this.#pool.target) {
       const ready = this.#budget.readyAt(now);
       if (ready > now) {
-        wait = Math.min(wait, this.#gates.waiting > 0 ? ready - now : Infinity);
+        wait = Math.min(wait, this.#gates.waiting + this.#sweepLine.size > 0 ? ready - now : Infinity);
         break;
       }
       const passed = this.#gates.pass(now);
       if (!passed) {
-        wait = Math.min(wait, this.#gates.nextPassAt() - now);
+        if (this.#feed(now)) continue;
+        wait = Math.min(wait, this.#gates.nextPassAt() - now, this.#sweepOpensAt(now) - now);
         break;
       }
       const entry = this.collection.at(passed.page);
@@ -467,14 +558,67 @@ export class Loop {
   /** Moves what the policy wants now into the lines before the gates; answers when it wants the next. */
   #line(now: number): number {
     const { policy } = this.#parts;
+    this.#firstCrawl();
+    const chosen: Entry[] = [];
+    let wait = this.#returnShifted(now, chosen);
     // No more than the robots could take at once: the rest stays with the policy, which may think again.
-    while (this.#gates.crowd < Math.max(64, 4 * this.#settings.robots)) {
+    while (this.#gates.crowd + chosen.length < Math.max(64, 4 * this.#settings.robots)) {
       const choice = policy.next(now / 1000);
-      if (!choice) return Infinity;
-      if (choice.at * 1000 > now) return choice.at * 1000 - now;
-      this.#ask(this.collection.at(choice.page)!);
+      if (!choice) break;
+      if (choice.at * 1000 > now) {
+        wait = Math.min(wait, choice.at * 1000 - now);
+        break;
+      }
+      const entry = this.collection.at(choice.page)!;
+      const later = this.#fasterHour(entry, now);
+      if (later > now) {
+        this.#shifted.set(entry.index, later);
+        policy.started(entry.index, now / 1000);
+        wait = Math.min(wait, later - now);
+      } else if (this.#claim(entry)) chosen.push(entry);
     }
-    return Infinity;
+    // Between equals, the sites that answer fastest at this hour go first.
+    const seconds = new Map(chosen.map((entry) => [entry, this.access.expected(entry.page.site, now / 1000)]));
+    chosen.sort((a, b) => seconds.get(a)! - seconds.get(b)!);
+    for (const entry of chosen) this.#gates.wait(entry.site, entry.index);
+    return wait;
+  }
+
+  /** Pages nobody has seen yet are one sweep, in planned order; a single one needs no order. */
+  #firstCrawl(): void {
+    if (this.#unseen.size < 2) return;
+    const entries = [...this.#unseen].flatMap((id) => this.collection.byId(id) ?? []);
+    this.#unseen.clear();
+    this.#askInOrder(entries.filter(({ page, state }) => !page.paused && state.lastLookMs === undefined));
+  }
+
+  /** Takes up looks whose faster hour has come; answers when the next one's does. */
+  #returnShifted(now: number, into: Entry[]): number {
+    let wait = Infinity;
+    for (const [page, atMs] of this.#shifted) {
+      if (atMs > now) {
+        wait = Math.min(wait, atMs - now);
+        continue;
+      }
+      this.#shifted.delete(page);
+      const entry = this.collection.at(page);
+      if (entry && !entry.page.paused && this.#claim(entry)) into.push(entry);
+    }
+    return wait;
+  }
+
+  /** The beginning of an hour within the look's tolerance at which its site is clearly faster; now when there is none. */
+  #fasterHour(entry: Entry, now: number): number {
+    const { lastLookMs } = entry.state;
+    if (lastLookMs === undefined) return now;
+    const latest = now + Math.min(shiftMsMost, shiftShareMost * (now - lastLookMs));
+    const today = this.access.expected(entry.page.site, now / 1000);
+    let [best, bestSeconds] = [now, Math.min(today - shiftGain.seconds, today * (1 - shiftGain.share))];
+    for (let at = now - (now % 3_600_000) + 3_600_000; at <= latest; at += 3_600_000) {
+      const seconds = this.access.expected(entry.page.site, at / 1000);
+      if (seconds < bestSeconds) [best, bestSeconds] = [at, seconds];
+    }
+    return best;
   }
 
   #probe(entry: Entry, now: number): Probe {
@@ -543,17 +687,17 @@ export class Loop {
       await this.#saveHolds();
     }
     this.#arrived++;
-    if (this.#queue.length >= this.#settings.queueMax) {
+    const tookMs = observation.endedAtMs - observation.startedAtMs;
+    if (outcome.kind !== 'refused') this.access.learn(probe.site, observation.startedAtMs / 1000, tookMs / 1000);
+    const fits = this.#queue.length < this.#settings.queueMax;
+    if (fits) this.#queue.push(observation);
+    this.#pool.arrived(this.#queue.length, tookMs, fits, this.#parts.clock.nowMs());
+    if (!fits) {
       this.#overflowed++;
       log('warn', 'the indexing queue is full; the page stays due', { url: probe.url });
-      for (const id of probe.pageIds) {
-        const entry = this.collection.byId(id);
-        if (entry && !entry.page.paused)
-          this.policy.looked(entry.index, observation.startedAtMs / 1000, { kind: 'failed' });
-      }
+      for (const id of probe.pageIds) this.#resume(id, observation.startedAtMs);
       await this.#parts.store.finished([probe.id]);
     } else {
-      this.#queue.push(observation);
       this.#indexSoon();
     }
     this.#sendSoon();
@@ -598,15 +742,19 @@ export class Loop {
   async #index(): Promise<void> {
     while (this.#queue.length > 0) {
       const begunMs = this.#parts.clock.nowMs();
-      const batch = this.#queue.slice(0, batchMax);
+      // A small queue drains in small batches, or it would stay full while one is worked through.
+      const batch = this.#queue.slice(0, Math.max(1, Math.min(batchMax, this.#settings.queueMax >> 3)));
       const looks: Look[] = [];
       for (const observation of batch) looks.push(...(await this.#looksOf(observation)));
       if (!(await this.#keep(looks))) return;
       const pageless = batch.filter(({ probe }) => !looks.some((look) => look.probeId === probe.id));
       if (pageless.length > 0) await this.#parts.store.finished(pageless.map(({ probe }) => probe.id));
       this.#queue.splice(0, batch.length);
+      const endedMs = this.#parts.clock.nowMs();
+      this.#pool.indexed(this.#queue.length, batch.length, endedMs - begunMs, endedMs);
+      this.#wake();
       this.#served += batch.length;
-      this.#busyMs += this.#parts.clock.nowMs() - begunMs;
+      this.#busyMs += endedMs - begunMs;
       this.#kept += looks.length;
       await this.#retire(looks);
       await this.#saveAll(false);
@@ -732,6 +880,11 @@ export class Loop {
   async #saveAll(now: boolean): Promise<void> {
     const { clock, policy, store } = this.#parts;
     if (!now && clock.nowMs() - this.#savedAllMs < saveAllEveryMs) return;
+    if (now || clock.nowMs() - this.#savedAccessMs >= saveAccessEveryMs) {
+      this.#savedAccessMs = clock.nowMs();
+      await store.remember('access-times', this.access.save());
+    }
+    if (!policy.saveAll || (!now && clock.nowMs() - this.#savedAllMs < saveAllEveryMs)) return;
     this.#savedAllMs = clock.nowMs();
     if (policy.saveAll) await store.remember(`policy:${policy.name}`, policy.saveAll());
     if (this.#discovery.hasLearned) await store.remember('index-trust', this.#discovery.save());

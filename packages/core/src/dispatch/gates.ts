@@ -73,6 +73,12 @@ export class Gates {
     this.#queue(site, gate);
   }
 
+  /** Whether a page of the site that came now would pass at once. */
+  free(site: number, now: number): boolean {
+    const gate = this.#gates.get(site);
+    return !gate || (gate.line.length === 0 && gate.busy < gate.breadth && gate.opensAt <= now);
+  }
+
   opensAt(site: number): number {
     return this.#gates.get(site)?.opensAt ?? -Infinity;
   }

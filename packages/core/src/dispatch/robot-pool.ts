@@ -7,9 +7,10 @@
  *
  * The rule costs O(K·M³), so long queues and large pools are planned in blocks of pages and of robots. A block's time is
  * taken as exponential, which is more random than a sum of single times, so the rule errs toward caution.
- * Where all robots together bring less than half of what the indexer takes, the queue cannot fill: all may run.
+ * Where all robots together bring less than half of what the indexer takes, the queue cannot fill: all may run. Until the
+ * rates are known, no more robots run than the queue has places left, so nothing can be lost to ignorance.
  *
- * Invariant: robotsMin ≤ target ≤ robotsMax. Cost: O(1) an event, a few milliseconds when the rule is made anew.
+ * Invariant: robotsMin ≤ target ≤ robotsMax, and 1 ≤ target while the queue is empty. Cost: O(1) an event, a few milliseconds when the rule is made anew.
  */
 import { planRobotSwitching, type SwitchingPlan } from '../plan/robots-switching.ts';
 
@@ -75,7 +76,7 @@ export class RobotPool {
 
   constructor(settings: RobotPoolSettings, nowMs: number) {
     this.#settings = settings;
-    this.#target = settings.robotsMax;
+    this.#target = this.#places(0);
     this.#startMs = nowMs;
     this.#emptySinceMs = nowMs;
   }
@@ -116,7 +117,7 @@ export class RobotPool {
     const { robotsMin, robotsMax } = this.#settings;
     this.#renewRule();
     if (!this.#rule) {
-      this.#target = robotsMax;
+      this.#target = this.#known ? robotsMax : this.#places(queue);
       return;
     }
     const { plan, queueBlock, robotBlock } = this.#rule;
@@ -126,11 +127,22 @@ export class RobotPool {
     const wanted = row[running]!;
     // A block stops robot by robot, each when it delivers, and counts as running until its last robot has stopped.
     const next = wanted < running ? this.#target - 1 : wanted > running ? wanted * robotBlock : this.#target;
-    this.#target = Math.min(robotsMax, Math.max(robotsMin, next));
+    // An empty queue sends no further event by itself: somebody must be under way.
+    this.#target = Math.min(robotsMax, Math.max(robotsMin, queue === 0 ? 1 : 0, next));
+  }
+
+  /** As many robots as there are places left in the queue, within the bounds. */
+  #places(queue: number): number {
+    const { robotsMin, robotsMax, queueMax } = this.#settings;
+    return Math.min(robotsMax, Math.max(robotsMin, queueMax - queue));
+  }
+
+  get #known(): boolean {
+    return this.#fetchMs.count >= pagesBeforeRule && this.#indexMs.count >= pagesBeforeRule;
   }
 
   #renewRule(): void {
-    if (this.#fetchMs.count < pagesBeforeRule || this.#indexMs.count < pagesBeforeRule) return;
+    if (!this.#known) return;
     const { robotsMin, robotsMax, queueMax, starvationWeight } = this.#settings;
     // Pages the indexer takes while a robot brings one; an indexer too fast to measure takes a microsecond a page.
     const ratio = Math.max(this.#fetchMs.value, 1e-3) / Math.max(this.#indexMs.value, 1e-3);

@@ -18,7 +18,23 @@ const gauges: Readonly<Record<string, readonly [string, Reading]>> = {
     'Answers dropped because the queue was full.',
     (desk) => desk.loop?.counts().overflowed ?? 0,
   ],
-  revisit_robots: ['Requests that may be under way at once.', (desk) => desk.loop?.settings.robots ?? 0],
+  revisit_robots: [
+    'Robots that may run now, as the indexing queue allows.',
+    (desk) => desk.loop?.counts().pool.robots ?? 0,
+  ],
+  revisit_robots_limit: ['Requests that may be under way at once at most.', (desk) => desk.loop?.settings.robots ?? 0],
+  revisit_queue_starved_share: [
+    'Share of time in which nothing waited for detection.',
+    (desk) => desk.loop?.counts().pool.starvedShare ?? 0,
+  ],
+  revisit_fetch_seconds_mean: [
+    'Mean time of the last few hundred requests.',
+    (desk) => (desk.loop?.counts().pool.fetchMsMean ?? 0) / 1000,
+  ],
+  revisit_index_seconds_mean: [
+    'Mean time of detecting and keeping one answer.',
+    (desk) => (desk.loop?.counts().pool.indexMsMean ?? 0) / 1000,
+  ],
   revisit_budget_per_hour: ['Requests allowed an hour.', (desk) => (desk.loop?.settings.looksPerSecond ?? 0) * 3600],
   revisit_store_healthy: ['1 while the store takes what is found.', (desk) => ((desk.loop?.healthy ?? true) ? 1 : 0)],
 };

@@ -82,7 +82,16 @@ export const fileSchema = z.strictObject({
   port: z.number().int().min(0).max(65_535).optional(),
   budget: rate.optional().describe('How many requests may be made over all pages, such as 600/hour'),
   spacing: duration.optional().describe('The least time between two requests to one site, such as 2s'),
-  robots: z.number().int().min(1).max(10_000).optional().describe('How many requests may be under way at once'),
+  robots: z.number().int().min(1).max(10_000).optional().describe('The most requests that may be under way at once'),
+  robotsMin: z
+    .number()
+    .int()
+    .min(0)
+    .max(10_000)
+    .optional()
+    .describe(
+      'How many may be under way however full the queue is; between it and robots the number follows the queue',
+    ),
   queue: z.number().int().min(2).max(1_000_000).optional().describe('How many answers may wait for detection'),
   policy: z.string().optional(),
   allowNetwork: z.array(network).optional().describe('Private networks that may be visited, as CIDR'),
@@ -119,6 +128,7 @@ export interface Config {
   readonly looksPerSecond: number;
   readonly spacingMs: number;
   readonly robots: number;
+  readonly robotsMin: number;
   readonly queueMax: number;
   readonly policy: string;
   readonly allowNetwork: readonly string[];
@@ -207,6 +217,12 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     return { kind: 'wrong', sentence: `--${flag} ${String(value)}: ${sentence.replace(/^[^:]*: /, '')}` };
   }
   const all = checked.data;
+  if ((all.robotsMin ?? 0) > (all.robots ?? 64)) {
+    return {
+      kind: 'wrong',
+      sentence: `robotsMin: ${all.robotsMin} is more than robots, which is ${all.robots ?? 64}`,
+    };
+  }
   const value: Config = {
     data: all.data ?? './revisit-data',
     host: all.host ?? '127.0.0.1',
@@ -214,6 +230,7 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     looksPerSecond: ratePerSecond(all.budget ?? '600/hour')!,
     spacingMs: durationMs(all.spacing ?? '2s')!,
     robots: all.robots ?? 64,
+    robotsMin: all.robotsMin ?? 0,
     queueMax: all.queue ?? 4_096,
     policy: all.policy ?? 'uniform',
     allowNetwork: all.allowNetwork ?? [],

@@ -1,7 +1,7 @@
 /** A daemon's loop over a simulated web in virtual time: how policies, crashes and faults are tried. */
 import { random, type Policy, type Random } from '@revisit/core';
 import { detector } from '../daemon.ts';
-import { Loop, type LoopSettings } from '../loop.ts';
+import { Loop, type LoopParts, type LoopSettings } from '../loop.ts';
 import type { Store } from '../store/port.ts';
 import type { Telling } from '../telling.ts';
 import { SimulatedWeb, type SimulatedPage, type SiteLaw } from './simulated-web.ts';
@@ -48,6 +48,7 @@ export async function startLoop(
   policy: Policy,
   settings: LoopSettings,
   telling?: Telling,
+  parts: Partial<LoopParts> = {},
 ): Promise<Loop> {
   const { clock, web, store, random: luck } = world;
   const loop = new Loop(
@@ -60,6 +61,7 @@ export async function startLoop(
       detect: detector(store),
       log: () => {},
       ...(telling ? { planned: (look) => telling.planned(look) } : {}),
+      ...parts,
     },
     settings,
   );
