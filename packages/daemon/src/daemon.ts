@@ -63,6 +63,7 @@ export function createLoop(
     spacingMs: config.spacingMs,
     siteRules,
     ...(config.proxy === undefined ? {} : { proxy: config.proxy }),
+    chromium: config.chromium,
     ...world.observer,
   });
   const { looksPerSecond, spacingMs, robots, robotsMin, queueMax } = config;

@@ -22,6 +22,8 @@ import type { Limits } from './limits.ts';
 import { defaultLimits } from './limits.ts';
 import { outcomeOf } from './outcome.ts';
 import { withRedirects } from './redirects.ts';
+import type { RenderLimits } from './render.ts';
+import { createRenderer } from './render.ts';
 import type { Resolve } from './resolve.ts';
 import { rememberingResolve, systemResolve } from './resolve.ts';
 import { RobotsMemory, withRobots } from './robots.ts';
@@ -52,6 +54,9 @@ export interface ObserverOptions {
   readonly proxy?: string;
   readonly authorities?: readonly string[];
   readonly resolve?: Resolve;
+  /** The browser for pages that need one; looked for in the usual places when not given. */
+  readonly chromium?: string | undefined;
+  readonly renderLimits?: Partial<RenderLimits>;
   /** What was known of sites before a restart. */
   readonly standings?: Iterable<SiteStanding>;
   /** Another web: the simulated one. */
@@ -99,6 +104,9 @@ export function createObserver(options: ObserverOptions): WebObserver {
     withRobots(memory, robotsOptions, withSiteGate(gates, gateOptions, withConditional(fetchPage))),
   );
 
+  const { chromium, renderLimits } = options;
+  const renderer = createRenderer({ visit: look, clock, userAgent: options.userAgent, chromium, limits: renderLimits });
+
   return {
     observe: async (probe, signal) => {
       const startedAtMs = clock.nowMs();
@@ -106,7 +114,8 @@ export function createObserver(options: ObserverOptions): WebObserver {
       if (!url) throw new Error(`probe ${probe.id} has no valid URL`);
       const headers = { ...lower(options.siteRules?.(probe.site)?.headers), ...lower(probe.headers) };
       const meter = { requests: 0 };
-      const answer = await look({ url, headers, validators: probe.validators, purpose: 'page', signal, meter });
+      const ask = { url, headers, validators: probe.validators, purpose: 'page', signal, meter } as const;
+      const answer = await (probe.render ? renderer.render(ask) : look(ask));
       const when = { startedAtMs, endedAtMs: clock.nowMs(), requests: meter.requests };
       return observation(probe, answer, when);
     },
@@ -118,6 +127,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
     }),
     close: async () => {
       gates.close();
+      await renderer.close();
       await dispatcher?.destroy();
     },
   };

@@ -52,7 +52,7 @@ export function charsetOf(contentType: string | undefined): string | undefined {
 }
 
 /** RFC 9111: how long the answer may be used without asking, as its server states. */
-function lifetimeSeconds(headers: Headers): number | undefined {
+export function lifetimeSeconds(headers: Headers): number | undefined {
   const control = headerOf(headers, 'cache-control');
   if (control !== undefined) {
     if (/(?:^|[,\s])no-(?:store|cache)(?:$|[,\s=])/i.test(control)) return 0;

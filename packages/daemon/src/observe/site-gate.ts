@@ -192,8 +192,9 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     }
     own.gate.begin(clock.nowMs(), spacingMs, own.rules);
     if (own.rules.connections > 1) gates.pump(own);
-    if (ask.meter) ask.meter.requests++;
     const answer = await inner(ask);
+    const wentOut = answer.kind !== 'failed' || answer.fault.code !== 'address-refused';
+    if (ask.meter && wentOut) ask.meter.requests++;
     const seenMs = answer.kind === 'answered' ? answer.answeredAtMs : clock.nowMs();
     own.gate.leave(seenMs, spacingMs);
     const judged = judge(own.gate, ask, answer, spacingMs, clock.nowMs(), options.random());

@@ -1,0 +1,90 @@
+import { afterEach, expect, test } from 'vitest';
+import { locate } from '../../../../house/provision.ts';
+import type { WebObserver } from './observe.ts';
+import { observerOn, probeOf, serve } from './test/loopback.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const thing of open.splice(0)) await thing.close();
+});
+
+const page = `<!doctype html><title>Shell</title><link rel=stylesheet href="/style.css"><img src="/image.png"><div id=out>waiting</div>
+<script src="/app.js"></script><script>new Image().src = 'http://10.0.0.1/beacon'; fetch('http://169.254.169.254/latest').catch(() => {});
+fetch('/data.json', { method: 'POST' }).catch(() => {}); fetch('/private/secret.json').catch(() => {});
+new WebSocket('ws://' + location.host + '/socket');</script>`;
+
+const text = (seen: Awaited<ReturnType<WebObserver['observe']>>) =>
+  seen.outcome.kind === 'fetched' ? Buffer.from(seen.outcome.body).toString() : JSON.stringify(seen.outcome);
+
+test.skipIf(locate('chromium') === undefined)(
+  'a page is shown with what its scripts fetch, all of it polite',
+  async () => {
+    let value = 1;
+    const server = await serve(
+      (request, response) => {
+        if (request.url === '/app.js') {
+          response.setHeader('content-type', 'text/javascript').setHeader('cache-control', 'max-age=3600');
+          response.end(
+            `fetch('/data.json').then((r) => r.json()).then(({ value }) => { document.getElementById('out').textContent = 'value ' + value; });`,
+          );
+        } else if (request.url === '/data.json')
+          response.setHeader('content-type', 'application/json').end(JSON.stringify({ value: value++ }));
+        else if (request.url === '/style.css')
+          response.setHeader('content-type', 'text/css').end('body { color: red }');
+        else response.setHeader('content-type', 'text/html').setHeader('etag', '"shell"').end(page);
+      },
+      (_request, response) => response.end('User-agent: *\nDisallow: /private'),
+    );
+    open.push(server);
+    const observer = observerOn({ spacingMs: 60, chromium: locate('chromium'), renderLimits: { totalMs: 20_000 } });
+    open.unshift(observer);
+    const validators = { etag: '"shell"' };
+    const first = await observer.observe({ ...probeOf(`${server.origin}/`, { validators }), render: true });
+    expect(text(first)).toContain('value 1');
+    expect(text(first)).not.toContain('waiting');
+    expect(first.outcome).toMatchObject({ kind: 'fetched', validators: {} });
+    expect(first.requests).toBe(5);
+    expect(text(await observer.observe({ ...probeOf(`${server.origin}/`), render: true }))).toContain('value 2');
+    const paths = server.asked.map(({ path }) => path);
+    expect(paths.slice(0, 5).sort()).toEqual(['/', '/app.js', '/data.json', '/robots.txt', '/style.css']);
+    // The script is still fresh, and neither what only shows, nor what posts, nor what robots.txt forbids was asked for.
+    expect(paths.filter((path) => path === '/app.js')).toHaveLength(1);
+    expect(paths.some((path) => /image|private|socket/.test(path))).toBe(false);
+    for (let index = 1; index < server.asked.length; index++) {
+      expect(server.asked[index]!.atMs - server.asked[index - 1]!.atMs).toBeGreaterThanOrEqual(59);
+    }
+  },
+);
+
+test.skipIf(locate('chromium') === undefined)(
+  'a page that never ends is read as it is or fails within its time',
+  async () => {
+    const server = await serve((_request, response) =>
+      response
+        .setHeader('content-type', 'text/html')
+        .end('<p>here</p><script>setInterval(() => fetch("/x"), 5); for (;;) {}</script>'),
+    );
+    open.push(server);
+    const observer = observerOn({ chromium: locate('chromium'), renderLimits: { totalMs: 3_000 } });
+    open.unshift(observer);
+    const seen = await observer.observe({ ...probeOf(`${server.origin}/`), render: true });
+    expect(seen.outcome).toMatchObject({ kind: 'failed', fault: { code: 'render-failed' } });
+  },
+);
+
+test('what is no page needs no browser, and without one a sentence says so', async () => {
+  const server = await serve((request, response) => {
+    if (request.url === '/gone') response.writeHead(404).end();
+    else response.setHeader('content-type', 'application/json').end('{}');
+  });
+  open.push(server);
+  const observer = observerOn({ chromium: '/nowhere/chromium' });
+  open.unshift(observer);
+  if (locate('chromium') === undefined) {
+    const seen = await observer.observe({ ...probeOf(`${server.origin}/`), render: true });
+    expect(seen.outcome).toMatchObject({ fault: { code: 'render-missing' } });
+  } else {
+    expect((await observer.observe({ ...probeOf(`${server.origin}/gone`), render: true })).outcome.kind).toBe('gone');
+    expect(text(await observer.observe({ ...probeOf(`${server.origin}/data`), render: true }))).toBe('{}');
+  }
+});
