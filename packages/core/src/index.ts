@@ -1,7 +1,14 @@
 export { Allowance, type AllowanceState } from './dispatch/allowance.ts';
 export { Gates } from './dispatch/gates.ts';
-export { type Looks, type RateEstimate, estimateRate, maximumLikelihoodRate } from './learn/rate.ts';
+export { Price } from './dispatch/price.ts';
+export { RobotPool, type RobotPoolSettings, type RobotPoolState } from './dispatch/robot-pool.ts';
+export { AccessTimes } from './learn/access.ts';
 export { type EstimatedIntensity, intensityFromEvents, poissonInterval } from './learn/intensity.ts';
+export { type Parts, PageModels } from './learn/page-models.ts';
+export { type Looks, type RateEstimate, estimateRate, maximumLikelihoodRate } from './learn/rate.ts';
+export { countsOf, resetFromSeenAges, resetFromSeenLifetimes, usualAges } from './learn/reset.ts';
+export { RetrievalTimes } from './learn/retrieval-time.ts';
+export { WeekShape } from './learn/week-shape.ts';
 export {
   type Chances,
   type Collected,
@@ -12,13 +19,10 @@ export {
   urgencyAfter,
   urgencyGrowth,
 } from './loss/capture.ts';
-export { countsOf, resetFromSeenAges, resetFromSeenLifetimes, usualAges } from './learn/reset.ts';
-export { RetrievalTimes } from './learn/retrieval-time.ts';
 export { type Lines, type Loss, scheduleLoss } from './loss/loss.ts';
 export { obsolescence } from './loss/obsolescence.ts';
 export { staleness } from './loss/staleness.ts';
 export { type Life, type Urgency, lifeAfter, urgencyAt, utilityLoss } from './loss/utility.ts';
-export { type Kin, groupKeys, kinOf, sitePrefix } from './model/kin.ts';
 export {
   type AgeChain,
   ageChain,
@@ -32,15 +36,11 @@ export {
   stepsStale,
   unchangedFor,
 } from './model/age-chain.ts';
+export { type Kin, groupKeys, kinOf, sitePrefix } from './model/kin.ts';
 export type { ChangeModel, Known } from './model/model.ts';
-export { twoStageDensity, twoStageMode, twoStageReset, twoStageSurvival } from './model/two-stage.ts';
 export { type PoissonModel, homogeneous, poisson, shaped } from './model/poisson.ts';
-export {
-  type CertifiedCollection,
-  type CollectEffort,
-  collectOptimal,
-  collectUpperBound,
-} from './plan/collect-optimal.ts';
+export { twoStageDensity, twoStageMode, twoStageReset, twoStageSurvival } from './model/two-stage.ts';
+export { type Assignment, assign, priceBound } from './plan/assign.ts';
 export {
   allKinds,
   bestByTrying,
@@ -48,14 +48,17 @@ export {
   randomEpoch,
   utilityByDefinition,
 } from './plan/collect-instances.ts';
-export { type Assignment, assign, priceBound } from './plan/assign.ts';
 export { type CollectMarket, collectMarket } from './plan/collect-market.ts';
-export { type HorizonLoss, type HorizonPage } from './plan/horizon-costs.ts';
-export { type HorizonPlan, type HorizonProblem, planHorizon, planStrategies } from './plan/horizon.ts';
-export { observeGreedily } from './plan/observe-greedy.ts';
-export { FairOrder, type Task, bestOrder, expectedTime, orderDrift, payoff } from './plan/order.ts';
+export {
+  type CertifiedCollection,
+  type CollectEffort,
+  collectOptimal,
+  collectUpperBound,
+} from './plan/collect-optimal.ts';
 export { type Collection, type CollectProblem, type Collector, collect, wic } from './plan/collect.ts';
 export { type WeeklySource, dbWorld, microNet } from './plan/eckstein-traces.ts';
+export { type HorizonLoss, type HorizonPage } from './plan/horizon-costs.ts';
+export { type HorizonPlan, type HorizonProblem, planHorizon, planStrategies } from './plan/horizon.ts';
 export {
   type BudgetPoint,
   type MarketPlan,
@@ -66,16 +69,94 @@ export {
 } from './plan/market-plan.ts';
 export { type HorizonShape, horizonShape } from './plan/market-shape.ts';
 export { type Cleared, type Demand, type Market, clear } from './plan/market.ts';
+export { type Graph, SlotMatching, matchingSize, maximizeMatching } from './plan/matching.ts';
+export { observeGreedily } from './plan/observe-greedy.ts';
+export { FairOrder, type Task, bestOrder, expectedTime, orderDrift, payoff } from './plan/order.ts';
 export { type ContinuousProblem, planContinuous } from './plan/polite-continuous.ts';
 export { type Improved, type Improvement, improve } from './plan/polite-improve.ts';
 export { firstArrivalSchedule, thresholdSchedule, uniformSchedule } from './plan/polite-policies.ts';
 export { type ReferencePlan, planByTable } from './plan/polite-reference.ts';
-export { type SteadyShape, steadyShape } from './plan/steady-shape.ts';
-export { type Standing, StandingMarket } from './plan/standing-market.ts';
 export { type Infeasible, type PolitePlan, checkPlan, equalSteps, planPolite, politeCurve } from './plan/polite.ts';
+export {
+  type DynamicRobotsPlan,
+  type DynamicRobotsProblem,
+  type RobotKind,
+  dynamicRobotsPlan,
+  planRobotsByQueue,
+} from './plan/robots-dynamic.ts';
+export { type ServiceTime, planRobotsForService, serviceShares } from './plan/robots-service.ts';
+export {
+  type SwitchingPlan,
+  type SwitchingProblem,
+  planRobotSwitching,
+  switchingWork,
+  switchingWorkMax,
+} from './plan/robots-switching.ts';
+export { type UnequalRobotsPlan, planUnequalRobots } from './plan/robots-unequal.ts';
+export {
+  type QueueShares,
+  type RobotsPlan,
+  type RobotsProblem,
+  bestLoad,
+  bestLoadBounds,
+  planRobots,
+  queueShares,
+  robotsCost,
+  robotsForLargeBuffer,
+  robotsPlan,
+} from './plan/robots.ts';
+export {
+  lengthsOf,
+  sequenceByCoupons,
+  sequenceByPerfectMatching,
+  sequenceTwoSpeed,
+} from './plan/sequence-approximate.ts';
+export { type MatchedSequence, sequenceByMatching } from './plan/sequence-matching.ts';
+export {
+  type FleetProblem,
+  type FleetSequence,
+  checkFleet,
+  fleetLowerBound,
+  planFleet,
+} from './plan/sequence-robots.ts';
+export {
+  type BestSequence,
+  exactByKinds,
+  greedyOrder,
+  planSequence,
+  sequenceLowerBound,
+} from './plan/sequence-search.ts';
+export { type Sequence, type SequenceTable, checkSequence, inOrder, sequenceTable } from './plan/sequence.ts';
+export { type Standing, StandingMarket } from './plan/standing-market.ts';
+export { type SteadyShape, steadyShape } from './plan/steady-shape.ts';
+export {
+  type SweepPlan,
+  type SweepPriority,
+  type SweepProblem,
+  type SweepSite,
+  greedyPriority,
+  planSweep,
+  playSweep,
+} from './plan/sweep.ts';
+export {
+  type Link,
+  type Move,
+  type Observer,
+  type VantageChoice,
+  type VantageDocument,
+  type VantagePoint,
+  type VantageTimes,
+  batchForObserver,
+  breakEven,
+  chooseVantage,
+  directRound,
+  moveObserver,
+  remoteTimes,
+} from './plan/vantage.ts';
 export { type PolicyEntry, policies } from './policy/catalog.ts';
 export { DueQueue } from './policy/due-queue.ts';
 export type { Belief, Choice, Finding, Policy, Watched } from './policy/policy.ts';
+export { type Aims, RevisitPolicy } from './policy/revisit.ts';
 export { type Calibrated, calibrate } from './simulate/calibrate.ts';
 export { ProbeLog } from './simulate/probe-log.ts';
 export { type Random, exponential, integer, normal, random } from './simulate/random.ts';
@@ -110,80 +191,3 @@ export {
   weekSeconds,
   weekShape,
 } from './time/week.ts';
-export {
-  type DynamicRobotsPlan,
-  type DynamicRobotsProblem,
-  type RobotKind,
-  dynamicRobotsPlan,
-  planRobotsByQueue,
-} from './plan/robots-dynamic.ts';
-export { type ServiceTime, planRobotsForService, serviceShares } from './plan/robots-service.ts';
-export {
-  type SwitchingPlan,
-  type SwitchingProblem,
-  planRobotSwitching,
-  switchingWork,
-  switchingWorkMax,
-} from './plan/robots-switching.ts';
-export { type UnequalRobotsPlan, planUnequalRobots } from './plan/robots-unequal.ts';
-export {
-  type QueueShares,
-  type RobotsPlan,
-  type RobotsProblem,
-  bestLoad,
-  bestLoadBounds,
-  planRobots,
-  queueShares,
-  robotsCost,
-  robotsForLargeBuffer,
-  robotsPlan,
-} from './plan/robots.ts';
-export {
-  type Link,
-  type Move,
-  type Observer,
-  type VantageChoice,
-  type VantageDocument,
-  type VantagePoint,
-  type VantageTimes,
-  batchForObserver,
-  breakEven,
-  chooseVantage,
-  directRound,
-  moveObserver,
-  remoteTimes,
-} from './plan/vantage.ts';
-export { type Graph, SlotMatching, matchingSize, maximizeMatching } from './plan/matching.ts';
-export {
-  lengthsOf,
-  sequenceByCoupons,
-  sequenceByPerfectMatching,
-  sequenceTwoSpeed,
-} from './plan/sequence-approximate.ts';
-export { type MatchedSequence, sequenceByMatching } from './plan/sequence-matching.ts';
-export {
-  type FleetProblem,
-  type FleetSequence,
-  checkFleet,
-  fleetLowerBound,
-  planFleet,
-} from './plan/sequence-robots.ts';
-export {
-  type BestSequence,
-  exactByKinds,
-  greedyOrder,
-  planSequence,
-  sequenceLowerBound,
-} from './plan/sequence-search.ts';
-export { type Sequence, type SequenceTable, checkSequence, inOrder, sequenceTable } from './plan/sequence.ts';
-export { RobotPool, type RobotPoolSettings, type RobotPoolState } from './dispatch/robot-pool.ts';
-export { AccessTimes } from './learn/access.ts';
-export {
-  type SweepPlan,
-  type SweepPriority,
-  type SweepProblem,
-  type SweepSite,
-  greedyPriority,
-  planSweep,
-  playSweep,
-} from './plan/sweep.ts';

@@ -5,12 +5,13 @@ import { IntervalPolicy } from './interval-policy.ts';
 import { heritrix, miniflux, nutch, stormcrawler } from './peer-rules.ts';
 import type { Policy } from './policy.ts';
 import { RatePolicy } from './rate-policy.ts';
+import { type Aims, RevisitPolicy } from './revisit.ts';
 import { WeekPolicy } from './week-policy.ts';
 import { wicShares } from './wic-shares.ts';
 
 export type PolicyEntry =
   /** Told its budget; calibration turns what it is told. */
-  | { readonly knob: 'told'; readonly create: () => Policy }
+  | { readonly knob: 'told'; readonly create: () => Policy; readonly aimed?: (aims: Aims) => Policy }
   /** Deaf to budgets; calibration stretches its intervals, or moves its threshold. */
   | { readonly knob: 'scale'; readonly create: (scale: number) => Policy };
 
@@ -27,5 +28,6 @@ export const policies: Readonly<Record<string, PolicyEntry>> = {
   'first-arrival': { knob: 'told', create: () => new WeekPolicy('first-arrival') },
   wic: { knob: 'told', create: () => new RatePolicy('wic', wicShares) },
   brewington: { knob: 'told', create: () => new AgePolicy() },
+  revisit: { knob: 'told', create: () => new RevisitPolicy(), aimed: (aims) => new RevisitPolicy(aims) },
   lambdacrawl: { knob: 'told', create: () => new RatePolicy('lambdacrawl', lambdacrawl) },
 };

@@ -69,6 +69,7 @@ class Run {
     const duration = split.testEnd - split.testStart;
     const perPage = (options.told * options.allowed) / duration / split.names.length;
     const teach = options.learn === 'events' && policy.taught !== undefined;
+    const patience = Math.max(1, Math.ceil(0.5 / (perPage * split.names.length)));
     let now = split.trainStart;
     if (teach) {
       for (const page of this.born) this.watch(page, split.trainStart);
@@ -78,13 +79,27 @@ class Run {
       now = split.testStart;
     }
     let steps = 0;
+    let retold = split.testStart + duration / 100;
     while (now < split.testEnd) {
+      if (now >= retold) {
+        // What is left is spread over the time that is left, as anyone with a budget to keep would.
+        const left = (options.allowed - this.wanted) / (split.testEnd - now);
+        const even = options.allowed / duration;
+        policy.setBudget(options.told * Math.max(0.5 * even, Math.min(2 * even, left)), now);
+        retold = now + Math.max(duration / 1000, Math.min(duration / 100, (split.testEnd - now) / 20));
+      }
       const birth = this.bornCount < this.born.length ? split.birth[this.born[this.bornCount]!]! : Infinity;
       const held = this.waiting.first();
       const heldAt = held < 0 ? Infinity : this.waiting.timeOf(held);
       const choice = policy.next(now);
       const at = choice ? Math.max(now, Math.ceil(choice.at)) : Infinity;
       const soonest = Math.min(birth, heldAt, at);
+      // A host asks again now and then even when nothing is due: prices fall while nobody looks.
+      const asked = now + patience;
+      if (soonest > asked && asked < split.testEnd) {
+        now = asked;
+        continue;
+      }
       if (!(soonest < split.testEnd)) break;
       if (birth <= soonest) {
         now = Math.max(now, birth);

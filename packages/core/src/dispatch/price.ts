@@ -1,0 +1,86 @@
+/**
+ * The price of a look, moved so that the budget is spent: every look raises it a little, every second that allows a look
+ * lowers it as much.
+ *
+ *   d ln price = (looks made - budget * time passed) / inertia
+ *
+ * The inertia is the number of looks that moves the price by a factor e. It grows from a few dozen looks, so that a bad
+ * first guess is corrected at once, to the looks of `horizonSeconds`, so that busy weeks may borrow from quiet ones: that
+ * is where the gain over an even spread lies. Over any long time the looks made differ from the budget by at most a few
+ * times the inertia.
+ */
+
+/** The first corrections take this many looks. */
+const inertiaMin = 40;
+/** The inertia is this share of all looks allowed so far, until the horizon is reached. */
+const inertiaShare = 0.25;
+/** One call moves the price by at most this factor's logarithm: a host that slept for a week does not empty the shelf. */
+const stepMax = 0.5;
+
+export class Price {
+  private level = Number.NaN;
+  private budget = 0;
+  private perPage = 0;
+  private allowed = 0;
+  private last = Number.NaN;
+  private readonly horizonSeconds: number;
+
+  constructor(horizonSeconds: number) {
+    this.horizonSeconds = horizonSeconds;
+  }
+
+  /** The first guess of the price, made when there is something to guess from. */
+  start(price: number): void {
+    if (Number.isNaN(this.level)) this.level = Math.log(price);
+  }
+
+  get started(): boolean {
+    return !Number.isNaN(this.level);
+  }
+
+  setBudget(looksPerSecond: number, pages: number, now: number): void {
+    this.pass(now);
+    // Twice the looks a page halve the gaps, and the price goes as their square.
+    const perPage = looksPerSecond / Math.max(1, pages);
+    if (this.started && this.perPage > 0 && perPage > 0) this.level -= 2 * Math.log(perPage / this.perPage);
+    this.budget = looksPerSecond;
+    this.perPage = perPage;
+  }
+
+  spent(now: number): void {
+    this.pass(now);
+    this.level += 1 / this.inertia();
+  }
+
+  at(now: number): number {
+    this.pass(now);
+    return Math.exp(this.level);
+  }
+
+  save(): number[] {
+    return [this.level, this.perPage, this.allowed];
+  }
+
+  /** Goes on from a saved price, corrected for a budget that has changed since. */
+  restore(saved: readonly number[], now: number): void {
+    const [level, perPage, allowed] = saved;
+    if (level === undefined || perPage === undefined || allowed === undefined || !Number.isFinite(level)) return;
+    this.last = now;
+    this.level = this.perPage > 0 && perPage > 0 ? level - 2 * Math.log(this.perPage / perPage) : level;
+    if (!(this.perPage > 0)) this.perPage = perPage;
+    this.allowed = allowed;
+  }
+
+  private inertia(): number {
+    return Math.max(inertiaMin, Math.min(inertiaShare * this.allowed, this.budget * this.horizonSeconds));
+  }
+
+  private pass(now: number): void {
+    if (Number.isNaN(this.last)) this.last = now;
+    const passed = now - this.last;
+    if (!(passed > 0)) return;
+    this.last = now;
+    this.allowed += this.budget * passed;
+    this.level -= Math.min(stepMax, (this.budget * passed) / this.inertia());
+  }
+}

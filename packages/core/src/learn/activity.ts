@@ -1,0 +1,92 @@
+/**
+ * Busy and quiet times of a whole site: rebuild waves, release days, storms, holidays.
+ *
+ * For each scale h a ratio of what looks found to what the pages' own models expected of those looks, both decayed with h:
+ *   a[h](t) = (k + sum found e^-(t-s)/h) / (k + sum expected e^-(t-s)/h).
+ * Dividing by what was expected makes the ratio blind to who was looked at. The factor on every page's intensity is
+ * sum v[h] a[h] + v[0], with v learned by expectation maximisation as the memories' weights are.
+ */
+
+const hour = 3600;
+const day = 86_400;
+const scales = [1.5 * hour, 8 * hour, 2 * day, 12 * day];
+/** Found and expected changes that stand for "as usual"; fewer would let a single find look like a wave. */
+const usual = 3;
+const priorChanges = 20;
+const priorWeights = [0.6, 0.05, 0.1, 0.1, 0.15];
+const fading = 1 / 1500;
+const n = scales.length;
+
+export class Activity {
+  private readonly found = new Float64Array(n);
+  private readonly expected = new Float64Array(n);
+  private readonly ratios = new Float64Array(n + 1).fill(1);
+  private readonly weights = Float64Array.from(priorWeights);
+  private readonly credit = Float64Array.from(priorWeights, (weight) => weight * priorChanges);
+  private readonly debit = new Float64Array(n + 1).fill(priorChanges);
+  private last = Number.NaN;
+  private latest = 1;
+
+  /** The factor now. */
+  factor(now: number): number {
+    this.pass(now);
+    return this.latest;
+  }
+
+  /** A look for which the page's own model expected `plain` changes; `credit` of what it found speaks for the site. */
+  learn(now: number, plain: number, credit: number): void {
+    this.pass(now);
+    const { ratios, weights } = this;
+    const factor = this.latest;
+    for (let k = 0; k <= n; k++) {
+      if (credit > 0) {
+        this.credit[k] = this.credit[k]! * (1 - fading) + (credit * weights[k]! * ratios[k]!) / factor;
+        this.debit[k] = this.debit[k]! * (1 - fading) + plain * ratios[k]!;
+      } else {
+        this.debit[k]! += plain * ratios[k]!;
+      }
+      weights[k] = this.credit[k]! / this.debit[k]!;
+    }
+    for (let k = 0; k < n; k++) {
+      this.found[k]! += credit;
+      this.expected[k]! += plain;
+    }
+    this.refresh();
+  }
+
+  private pass(now: number): void {
+    if (Number.isNaN(this.last)) this.last = now;
+    const passed = now - this.last;
+    // The fastest scale hardly moves within a minute.
+    if (!(passed > 60)) return;
+    this.last = now;
+    for (let k = 0; k < n; k++) {
+      const left = Math.exp(-passed / scales[k]!);
+      this.found[k]! *= left;
+      this.expected[k]! *= left;
+    }
+    this.refresh();
+  }
+
+  private refresh(): void {
+    let sum = this.weights[0]!;
+    for (let k = 0; k < n; k++) {
+      this.ratios[k + 1] = (usual + this.found[k]!) / (usual + this.expected[k]!);
+      sum += this.weights[k + 1]! * this.ratios[k + 1]!;
+    }
+    this.latest = sum;
+  }
+
+  save(): number[][] {
+    return [[...this.found], [...this.expected], [...this.credit], [...this.debit], [this.last]];
+  }
+
+  restore(saved: readonly number[][]): void {
+    const parts = [this.found, this.expected, this.credit, this.debit];
+    if (parts.some((part, i) => part.length !== saved[i]?.length)) return;
+    parts.forEach((part, i) => part.set(saved[i]!));
+    this.last = saved[4]?.[0] ?? Number.NaN;
+    for (let k = 0; k <= n; k++) this.weights[k] = this.credit[k]! / this.debit[k]!;
+    this.refresh();
+  }
+}

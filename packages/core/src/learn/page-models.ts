@@ -1,0 +1,404 @@
+/**
+ * What is believed of every page, learned from looks: one model, four voices.
+ *
+ * The intensity of a page is  (memory) x (week) x (activity of its site),  or its rhythm where that explains it better; to
+ * the changes expected since the last look comes the chance that a sibling's change was also this page's. See memory.ts,
+ * week-shape.ts, activity.ts, rhythm.ts and siblings.ts for each.
+ *
+ * State: 62 bytes a page (last look 8, last change 8, birth 4, changes 4, memories 24, waits 14), in typed arrays; the two
+ * long-run rates beside them are a cache. Cost: O(1) a look, about ten exponentials.
+ * Delicate: gaps of zero length tell nothing and are skipped; a change found at every look counts at most one and a half times a look, so
+ * a page with a clock on it is not believed to change ever faster.
+ */
+import { Activity } from './activity.ts';
+import { MemoryWeights, bases, contextOf, contexts, featureCount, memoryScales, priorShapes } from './memory.ts';
+import { Rhythms, quantiles } from './rhythm.ts';
+import { Siblings } from './siblings.ts';
+import { WeekShape } from './week-shape.ts';
+
+const scales = memoryScales.length;
+
+/** Parts that can be left out, to measure what each is worth. */
+export interface Parts {
+  readonly memory?: boolean;
+  readonly week?: boolean;
+  readonly siblings?: boolean;
+  readonly activity?: boolean;
+  readonly rhythm?: boolean;
+}
+
+/** A page found changed at every look may change ever so often; believing more than this would feed on itself. */
+const numberMax = 1.5;
+
+/** A group's own rate outweighs its parent's when it has seen about this many changes. */
+const groupPrior = 3;
+
+export class PageModels {
+  readonly week = new WeekShape();
+  readonly siblings = new Siblings();
+  /** Set by `outlook`: changes expected since the last look, the intensity now, and the chance of a shared change. */
+  mass = 0;
+  rate = 0;
+  together = 0;
+
+  private readonly parts: Required<Parts>;
+  private readonly memories = Array.from({ length: contexts }, () => new MemoryWeights());
+  private readonly rhythms = new Rhythms();
+  private readonly activities: (Activity | undefined)[] = [];
+  private last = new Float64Array(0);
+  private changedAt = new Float64Array(0);
+  private birth = new Float32Array(0);
+  private changes = new Float32Array(0);
+  private counts = new Float32Array(0);
+  private base = new Float32Array(0);
+  private hints = new Float32Array(0);
+  private readonly groups: (readonly number[] | undefined)[] = [];
+  private readonly groupChanges: number[] = [];
+  private readonly groupTime: number[] = [];
+  private readonly features = new Float64Array(featureCount);
+  private allChanges = 0;
+  private allTime = 0;
+  /** The first guess of the mean rate, until changes have been found. */
+  private guess = 1 / (30 * 86_400);
+
+  constructor(parts: Parts = {}) {
+    this.parts = { memory: true, week: true, siblings: true, activity: true, rhythm: true, ...parts };
+  }
+
+  /** Before anything is found a page is taken to change once in so many looks. */
+  guessRate(perSecond: number): void {
+    this.guess = perSecond;
+  }
+
+  meanRate(): number {
+    return (this.allChanges + 1) / (this.allTime + 1 / this.guess);
+  }
+
+  open(page: number, groups: readonly number[], now: number): void {
+    this.reserve(page);
+    this.last[page] = now;
+    this.birth[page] = now;
+    this.changedAt[page] = Number.NaN;
+    this.changes[page] = 0;
+    this.hints[page] = 0;
+    this.counts.fill(0, page * scales, (page + 1) * scales);
+    this.rhythms.open(page);
+    this.groups[page] = groups;
+    for (const group of groups) {
+      this.siblings.open(group);
+      this.groupChanges[group] ??= 0;
+      this.groupTime[group] ??= 0;
+    }
+    const wide = groups.at(-1) ?? -1;
+    if (wide >= 0) this.activities[wide] ??= new Activity();
+    this.settle(page, now);
+  }
+
+  close(page: number): void {
+    this.groups[page] = undefined;
+  }
+
+  groupsOf(page: number): readonly number[] {
+    return this.groups[page] ?? [];
+  }
+
+  lastLook(page: number): number {
+    return this.last[page]!;
+  }
+
+  /** The copy is fresh from here, and nothing is known of the time before. */
+  fresh(page: number, at: number): void {
+    this.last[page] = at;
+    this.hints[page] = 0;
+    this.settle(page, at);
+  }
+
+  hint(page: number, chance: number): void {
+    this.hints[page] = Math.max(this.hints[page]!, Math.min(1, chance));
+  }
+
+  /** The factor that the page's site has now. */
+  activity(page: number, now: number): number {
+    const wide = this.groups[page]!.at(-1);
+    return wide === undefined || !this.parts.activity ? 1 : this.activities[wide]!.factor(now);
+  }
+
+  /** What is to be expected of the page at `now`, left in `mass`, `rate` and `together`. */
+  outlook(page: number, now: number): void {
+    const last = this.last[page]!;
+    const gap = Math.max(0, now - last);
+    const { weights } = this.memories[contextOf(this.changes[page]!)]!;
+    let rate = 0;
+    for (let b = 0; b < bases; b++) rate += weights[b]! * this.base[page * bases + b]!;
+    let mass = rate * gap;
+    for (let k = 0; k < scales; k++) {
+      const count = this.counts[page * scales + k]!;
+      if (count < 1e-6) continue;
+      const scale = memoryScales[k]!;
+      const left = Math.exp(-gap / scale);
+      mass += weights[bases + k]! * count * (1 - left);
+      rate += (weights[bases + k]! * count * left) / scale;
+    }
+    const activity = this.activity(page, now);
+    mass *= (gap > 0 ? this.week.between(last, now) / gap : 1) * activity;
+    rate *= this.week.at(now) * activity;
+    const say = this.rhythmSay(page);
+    if (say > 0.02) {
+      this.rhythms.load(page);
+      const age = now - this.changedAt[page]!;
+      mass += say * (this.rhythms.mass(age) - this.rhythms.mass(Math.max(0, age - gap)) - mass);
+      rate += say * (this.rhythms.hazard(age) - rate);
+    }
+    this.mass = mass;
+    this.rate = rate;
+    this.together = this.shared(page, last);
+  }
+
+  /** How far the page's rhythm is to be believed, and when its next stretch ends after `now`; Infinity beyond the last. */
+  rhythmSay(page: number): number {
+    return this.parts.rhythm ? this.rhythms.say(page, this.changes[page]! - 1) : 0;
+  }
+
+  rhythmStretchEnd(page: number, now: number): number {
+    this.rhythms.load(page);
+    for (let i = 0; i < quantiles; i++) {
+      const end = this.changedAt[page]! + this.rhythms.boundary(i);
+      if (end > now) return end;
+    }
+    return Infinity;
+  }
+
+  private shared(page: number, last: number): number {
+    let none = 1 - this.hints[page]!;
+    if (this.parts.siblings) {
+      const group = this.siblings.concern(this.groups[page]!, last);
+      if (group >= 0) none *= 1 - this.siblings.unseen(group, last) * this.siblings.episodeChance(group);
+    }
+    return 1 - none;
+  }
+
+  /**
+   * A look that told whether the page changed since the last one. `changedAt` is the moment of the change where a server
+   * says it. Returns what was expected of the look, without siblings.
+   */
+  learn(page: number, at: number, changed: boolean, changedAt?: number): number {
+    const last = this.last[page]!;
+    const gap = at - last;
+    if (!(gap > 0)) return 0;
+    const plain = this.gatherFeatures(page, gap);
+    const weekly = this.week.between(last, at) / gap;
+    const activity = this.activity(page, at);
+    const memory = plain * weekly * activity;
+    const say = this.rhythmSay(page);
+    const mass = memory + say * (this.weighRhythm(page, at, gap, memory, changed) - memory);
+    const group = this.parts.siblings ? this.siblings.concern(this.groups[page]!, last) : -1;
+    const unseen = group < 0 ? 0 : this.siblings.unseen(group, last);
+    const together = group < 0 ? 0 : unseen * this.siblings.episodeChance(group);
+    const chance = 1 - Math.exp(-mass) * (1 - together);
+
+    const own = 1 - say;
+    const credit = changed ? (own * memory) / chance : 0;
+    if (this.parts.week) this.week.learn(last, at, plain * activity * own, credit);
+    if (this.parts.activity) this.learnActivity(page, at, plain * weekly * own, credit);
+    if (this.parts.memory) {
+      for (let k = 0; k < featureCount; k++) this.features[k]! *= weekly * activity * own;
+      this.memories[contextOf(this.changes[page]!)]!.learn(this.features, changed, chance);
+    }
+    if (group >= 0) this.siblings.learn(group, unseen, changed, together / chance);
+
+    const when = changedAt !== undefined && changedAt > last && changedAt <= at ? changedAt : at - gap / 2;
+    // A changed gap may hold several changes; how many, the model's own expectation says, within reason.
+    const number = changed ? Math.min(numberMax, mass > 1e-6 ? mass / -Math.expm1(-mass) : 1) : 0;
+    this.remember(page, at, gap, when, number);
+    return mass;
+  }
+
+  /** Fills `features` for a gap that begins at the last look; returns what the memory expects in it. */
+  private gatherFeatures(page: number, gap: number): number {
+    const { features } = this;
+    const { weights } = this.memories[contextOf(this.changes[page]!)]!;
+    let plain = 0;
+    for (let b = 0; b < bases; b++) {
+      features[b] = this.base[page * bases + b]! * gap;
+      plain += weights[b]! * features[b]!;
+    }
+    for (let k = 0; k < scales; k++) {
+      const count = this.counts[page * scales + k]!;
+      features[bases + k] = count > 0 ? count * -Math.expm1(-gap / memoryScales[k]!) : 0;
+      plain += weights[bases + k]! * features[bases + k]!;
+    }
+    return plain;
+  }
+
+  /** What the rhythm expected of the gap; the evidence between the two voices moves with the outcome. */
+  private weighRhythm(page: number, at: number, gap: number, memory: number, changed: boolean): number {
+    if (!this.parts.rhythm || this.rhythmSay(page) === 0) return memory;
+    this.rhythms.load(page);
+    const age = at - this.changedAt[page]!;
+    const due = this.rhythms.mass(age) - this.rhythms.mass(Math.max(0, age - gap));
+    const quietMemory = Math.exp(-memory);
+    const quietRhythm = Math.exp(-due);
+    this.rhythms.weigh(page, changed ? 1 - quietRhythm : quietRhythm, changed ? 1 - quietMemory : quietMemory);
+    return due;
+  }
+
+  private learnActivity(page: number, at: number, plain: number, credit: number): void {
+    const wide = this.groups[page]!.at(-1);
+    if (wide !== undefined) this.activities[wide]!.learn(at, plain, credit);
+  }
+
+  /** Moves the page's own state to the look at `at`, which found `number` changes, about at `when`. */
+  private remember(page: number, at: number, gap: number, when: number, number: number): void {
+    const groups = this.groups[page]!;
+    this.allTime += gap;
+    for (let i = 0; i < groups.length; i++) this.groupTime[groups[i]!]! += gap;
+    for (let k = 0; k < scales; k++) this.counts[page * scales + k]! *= Math.exp(-gap / memoryScales[k]!);
+    if (number > 0) {
+      this.allChanges += number;
+      for (let i = 0; i < groups.length; i++) this.groupChanges[groups[i]!]! += number;
+      for (let k = 0; k < scales; k++)
+        this.counts[page * scales + k]! += number * Math.exp((when - at) / memoryScales[k]!);
+      const before = this.changedAt[page]!;
+      if (before <= when) this.rhythms.learnWait(page, when - before, gap, Math.max(0, this.changes[page]! - 1));
+      this.changedAt[page] = when;
+      this.changes[page]! += number;
+    }
+    this.last[page] = at;
+    this.hints[page] = 0;
+    this.settle(page, at);
+  }
+
+  /** The page's whole past, known event by event: taken in as looks that found each change at its moment. */
+  teach(page: number, changes: Float64Array, from: number, to: number): void {
+    this.last[page] = from;
+    this.birth[page] = from;
+    for (const at of changes) {
+      this.remember(page, at, at - this.last[page]!, at, 1);
+    }
+    this.remember(page, to, to - this.last[page]!, to, 0);
+  }
+
+  /** Works out the long-run rates: a Gamma posterior whose prior mean comes from the page's groups, widest first. */
+  settle(page: number, now: number): void {
+    let mean = this.meanRate();
+    const groups = this.groups[page]!;
+    for (let i = groups.length - 1; i >= 0; i--) {
+      const group = groups[i]!;
+      mean = (this.groupChanges[group]! + groupPrior) / (this.groupTime[group]! + groupPrior / mean);
+    }
+    const age = Math.max(0, now - this.birth[page]!);
+    for (let b = 0; b < bases; b++) {
+      const shape = priorShapes[b]!;
+      this.base[page * bases + b] = (shape + this.changes[page]!) / (shape / mean + age);
+    }
+  }
+
+  /** Changes a second to be expected from now on, averaged over a week, and a 95 % interval. */
+  longRun(page: number, now: number): { readonly rate: number; readonly interval: readonly [number, number] } {
+    const { weights } = this.memories[contextOf(this.changes[page]!)]!;
+    const gap = Math.max(0, now - this.last[page]!);
+    let rate = 0;
+    for (let b = 0; b < bases; b++) rate += weights[b]! * this.base[page * bases + b]!;
+    for (let k = 2; k < scales; k++) {
+      const scale = memoryScales[k]!;
+      rate += (weights[bases + k]! * this.counts[page * scales + k]! * Math.exp(-gap / scale)) / scale;
+    }
+    // Wilson and Hilferty's cube for the Gamma law whose shape is the changes known and one half.
+    const shape = this.changes[page]! + 0.5;
+    const bound = (z: number): number => rate * Math.max(0, 1 - 1 / (9 * shape) + z / (3 * Math.sqrt(shape))) ** 3;
+    return { rate, interval: [bound(-1.96), bound(1.96)] };
+  }
+
+  save(page: number): Uint8Array {
+    const bytes = new Uint8Array(savedBytes);
+    const view = new DataView(bytes.buffer);
+    view.setFloat64(0, this.last[page]!);
+    view.setFloat64(8, this.changedAt[page]!);
+    view.setFloat32(16, this.birth[page]!);
+    view.setFloat32(20, this.changes[page]!);
+    for (let k = 0; k < scales; k++) view.setFloat32(24 + 4 * k, this.counts[page * scales + k]!);
+    this.rhythms.save(page, view, 24 + 4 * scales);
+    return bytes;
+  }
+
+  /** Takes back what `save` gave; false when the bytes are not of this form. */
+  restore(page: number, bytes: Uint8Array, now: number): boolean {
+    if (bytes.length !== savedBytes) return false;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const last = view.getFloat64(0);
+    if (!Number.isFinite(last)) return false;
+    // A copy from the future (a clock that was wrong) is a copy of now.
+    this.last[page] = Math.min(last, now);
+    this.changedAt[page] = Math.min(view.getFloat64(8), now);
+    this.birth[page] = Math.min(view.getFloat32(16), now);
+    this.changes[page] = Math.max(0, view.getFloat32(20));
+    for (let k = 0; k < scales; k++) this.counts[page * scales + k] = Math.max(0, view.getFloat32(24 + 4 * k));
+    this.rhythms.restore(page, view, 24 + 4 * scales);
+    this.settle(page, now);
+    return true;
+  }
+
+  /** What belongs to no single page. */
+  saveShared(): unknown {
+    return {
+      changes: this.allChanges,
+      time: this.allTime,
+      guess: this.guess,
+      groups: this.groupChanges.map((changes, i) => [changes, this.groupTime[i]]),
+      memories: this.memories.map((weights) => weights.save()),
+      week: this.week.save(),
+      siblings: this.siblings.save(),
+      activities: this.activities.map((activity) => activity?.save()),
+    };
+  }
+
+  restoreShared(saved: unknown): void {
+    const s = saved as Shared;
+    this.allChanges = s.changes;
+    this.allTime = s.time;
+    this.guess = s.guess;
+    s.groups.forEach((pair, i) => {
+      this.siblings.open(i);
+      this.groupChanges[i] = pair?.[0] ?? 0;
+      this.groupTime[i] = pair?.[1] ?? 0;
+    });
+    s.memories.forEach((weights, i) => this.memories[i]?.restore(weights));
+    this.week.restore(s.week);
+    this.siblings.restore(s.siblings);
+    s.activities.forEach((activity, i) => {
+      if (activity) (this.activities[i] ??= new Activity()).restore(activity);
+    });
+  }
+
+  private reserve(page: number): void {
+    if (page < this.last.length) return;
+    const n = Math.max(page + 1, 2 * this.last.length, 64);
+    this.last = wider(this.last, new Float64Array(n));
+    this.changedAt = wider(this.changedAt, new Float64Array(n));
+    this.birth = wider(this.birth, new Float32Array(n));
+    this.changes = wider(this.changes, new Float32Array(n));
+    this.counts = wider(this.counts, new Float32Array(n * scales));
+    this.base = wider(this.base, new Float32Array(n * bases));
+    this.hints = wider(this.hints, new Float32Array(n));
+    this.rhythms.reserve(n);
+  }
+}
+
+/** Bytes a page in the store. */
+const savedBytes = 24 + 4 * scales + 2 * quantiles + 4;
+
+interface Shared {
+  readonly changes: number;
+  readonly time: number;
+  readonly guess: number;
+  readonly groups: readonly (readonly [number, number] | null)[];
+  readonly memories: readonly number[][];
+  readonly week: number[][];
+  readonly siblings: number[][];
+  readonly activities: readonly (number[][] | null)[];
+}
+
+function wider<T extends Float64Array | Float32Array>(old: T, into: T): T {
+  into.set(old);
+  return into;
+}

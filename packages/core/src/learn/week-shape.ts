@@ -1,0 +1,158 @@
+/**
+ * The shape of a week: how much more than average happens in each hour of it (168 hours, UTC), learned from censored looks.
+ *
+ * Expectation maximisation again: a change found after a gap is spread over the gap's hours as the present shape expects
+ * it, and every hour looked over counts as exposure. Hours are smoothed with their neighbours and drawn towards 1 until
+ * evidence speaks. A gap longer than half a day says little about hours and is left out.
+ */
+
+const hour = 3600;
+const hoursInWeek = 168;
+/** The epoch was a Thursday; this many seconds later a week begins on Monday 00:00. */
+const mondayOffset = 4 * 86_400;
+const gapMax = 12 * hour;
+/** A day or an hour needs about this many changes of its own before it outweighs the average. */
+const priorChanges = 8;
+/** Credits fade by this share a change learned, so that the shape follows the seasons. */
+const fading = 1 / 4000;
+
+export class WeekShape {
+  /** Relative intensity of each hour; averages 1. */
+  readonly values = new Float64Array(hoursInWeek).fill(1);
+  /** Integral of the shape from the week's start to each hour, in seconds. */
+  private readonly sums = Float64Array.from({ length: hoursInWeek + 1 }, (_, i) => i * hour);
+  /** The busiest hour over the quietest. */
+  contrast = 1;
+  private readonly credit = new Float64Array(hoursInWeek);
+  private readonly debit = new Float64Array(hoursInWeek);
+  private learned = 0;
+  private sinceRefresh = 0;
+
+  at(t: number): number {
+    return this.values[hourOfWeek(t)]!;
+  }
+
+  /** Integral of the shape from a to b, seconds. */
+  between(a: number, b: number): number {
+    return this.until(b) - this.until(a);
+  }
+
+  private until(t: number): number {
+    const into = (t + mondayOffset - 7 * 86_400) / hour;
+    const weeks = Math.floor(into / hoursInWeek);
+    const inWeek = into - weeks * hoursInWeek;
+    const whole = Math.min(hoursInWeek - 1, Math.floor(inWeek));
+    return weeks * this.sums[hoursInWeek]! + this.sums[whole]! + (inWeek - whole) * hour * this.values[whole]!;
+  }
+
+  /** A look after the gap (from, to]; `expected` is what the model without the week expected in it. */
+  learn(from: number, to: number, expected: number, found: number): void {
+    const gap = to - from;
+    if (gap > gapMax || gap <= 0) return;
+    const total = found > 0 ? this.between(from, to) : 1;
+    for (let t = from; t < to;) {
+      const end = Math.min(to, (Math.floor(t / hour) + 1) * hour);
+      const bin = hourOfWeek(t);
+      this.debit[bin]! += (expected * (end - t)) / gap;
+      if (found > 0) this.credit[bin]! += (found * this.values[bin]! * (end - t)) / Math.max(total, 1e-9);
+      t = end;
+    }
+    if (found > 0) {
+      this.learned += found;
+      if (++this.sinceRefresh >= 20 + this.learned / 50) this.refresh();
+    }
+  }
+
+  save(): number[][] {
+    return [[...this.credit], [...this.debit], [this.learned]];
+  }
+
+  restore(saved: readonly number[][]): void {
+    if (saved[0]?.length !== hoursInWeek || saved[1]?.length !== hoursInWeek) return;
+    this.credit.set(saved[0]);
+    this.debit.set(saved[1]);
+    this.learned = saved[2]?.[0] ?? 0;
+    if (this.learned > 0) this.refresh();
+  }
+
+  private refresh(): void {
+    const keep = (1 - fading) ** this.sinceRefresh;
+    this.sinceRefresh = 0;
+    for (let i = 0; i < hoursInWeek; i++) {
+      this.credit[i]! *= keep;
+      this.debit[i]! *= keep;
+    }
+    // The week is the product of a day's factor and an hour's. Each is what was seen over what was due under the other;
+    // hours are smoothed with their neighbours on both sides of that ratio, or the spreading of changes over gaps would
+    // sharpen the shape a little more each time.
+    const days = new Float64Array(7).fill(1);
+    const hours = new Float64Array(24).fill(1);
+    for (let round = 0; round < 3; round++) {
+      this.factors(
+        days,
+        (i) => Math.floor(i / 24),
+        hours,
+        (i) => i % 24,
+        [],
+      );
+      this.factors(
+        hours,
+        (i) => i % 24,
+        days,
+        (i) => Math.floor(i / 24),
+        kernel,
+      );
+    }
+    let sum = 0;
+    for (let i = 0; i < hoursInWeek; i++) {
+      this.values[i] = days[Math.floor(i / 24)]! * hours[i % 24]!;
+      sum += this.values[i]!;
+    }
+    for (let i = 0; i < hoursInWeek; i++) {
+      this.values[i]! *= hoursInWeek / sum;
+      this.sums[i + 1] = this.sums[i]! + this.values[i]! * hour;
+    }
+    this.contrast = Math.max(...this.values) / Math.min(...this.values);
+  }
+
+  private factors(
+    into: Float64Array,
+    classOf: (i: number) => number,
+    given: Float64Array,
+    givenOf: (i: number) => number,
+    neighbours: readonly number[],
+  ): void {
+    const n = into.length;
+    const seen = new Float64Array(n);
+    const due = new Float64Array(n);
+    let credits = 0;
+    let debits = 0;
+    for (let i = 0; i < hoursInWeek; i++) {
+      const expected = this.debit[i]! * given[givenOf(i)]!;
+      seen[classOf(i)]! += this.credit[i]!;
+      due[classOf(i)]! += expected;
+      credits += this.credit[i]!;
+      debits += expected;
+    }
+    const level = credits / debits;
+    for (let c = 0; c < n; c++) {
+      let found = seen[c]!;
+      let exposure = due[c]!;
+      for (let step = 1; step <= neighbours.length; step++) {
+        const before = (c + n - step) % n;
+        const after = (c + step) % n;
+        found += neighbours[step - 1]! * (seen[before]! + seen[after]!);
+        exposure += neighbours[step - 1]! * (due[before]! + due[after]!);
+      }
+      into[c] = (found + priorChanges) / (exposure * level + priorChanges);
+    }
+  }
+}
+
+/** How much a neighbouring hour, and the one beyond, counts. */
+const kernel = [0.7, 0.3];
+
+export function hourOfWeek(t: number): number {
+  const hours = Math.floor((t + mondayOffset - 7 * 86_400) / hour) % hoursInWeek;
+  return hours < 0 ? hours + hoursInWeek : hours;
+}

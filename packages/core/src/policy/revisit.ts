@@ -1,0 +1,322 @@
+/**
+ * The daemon's own policy: look at a page when what has probably been missed is worth the price of a look.
+ *
+ * With U(t) changes expected since the last look at a page of weight w, intensity r(t) and importance a(t) of the time, and
+ * a price c per look, loss grows as w a U. For a steady page the best gap g between looks minimises w a r g / 2 + c / g, so
+ * a look is due when U = r g = sqrt(2 c r / (w a)). The same mark holds when r moves, or when U leaps because a sibling was
+ * found changed: from then on every second costs more than the average second of the best plan, so waiting cannot pay.
+ * For staleness (a copy is stale or not, however many changes were missed) the mark is 1 - (1 + U) exp(-U) = c r / (w a),
+ * and a page that changes faster than looks can follow is left alone.
+ * The price follows the budget (dispatch/price.ts). A page about which little is known has the mean of a wide posterior for
+ * its rate, which is more than most such pages have: it is looked at for what may be learned, by the same mark.
+ *
+ * Due times are kept in a heap and checked when they come up; a price or activity that falls only makes them late to be
+ * moved on, one that rises by more than a tenth moves the pages concerned. Cost: O(log pages) a look, and O(members) for
+ * a group with an episode worth a look.
+ */
+import { Price } from '../dispatch/price.ts';
+import { PageModels, type Parts } from '../learn/page-models.ts';
+import { DueQueue } from './due-queue.ts';
+import type { Belief, Choice, Finding, Policy, Watched } from './policy.ts';
+
+const day = 86_400;
+const hour = 3600;
+
+/** What is asked of the policy, beside its budget. */
+export interface Aims {
+  readonly loss?: 'obsolescence' | 'staleness';
+  /** How much the time t counts, relative to 1. */
+  readonly importance?: (t: number) => number;
+  /** How long a busy time may borrow from quiet ones. */
+  readonly horizonSeconds?: number;
+  readonly parts?: Parts;
+}
+
+/** A page never seen to change is taken to change once in this many looks. */
+const looksPerChangeGuess = 30;
+/** Queued times are worked out again when the price has fallen, or a site's activity risen, by this share. */
+const drift = 0.1;
+/** A sibling's chance far below what looks usually need moves nobody; skipping it saves reading large groups. */
+const concernMin = 0.3;
+/** Where the hours of a week differ, due times are sought by the hour, over the last day before them. */
+const hoursAhead = 24;
+const contrastMin = 1.5;
+
+export class RevisitPolicy implements Policy {
+  readonly name = 'revisit';
+  private readonly models: PageModels;
+  private readonly aims: Aims;
+  private readonly price: Price;
+  private readonly queue = new DueQueue();
+  private readonly watched: (Watched | undefined)[] = [];
+  private readonly members: number[][] = [];
+  private readonly plannedActivity: number[] = [];
+  private pages = 0;
+  private budget = 0;
+  /** The price now, and at the last plan. */
+  private dear = 0;
+  private plannedPrice = Number.NaN;
+  private usualMass = 0.03;
+
+  constructor(aims: Aims = {}) {
+    this.aims = aims;
+    this.models = new PageModels(aims.parts);
+    this.price = new Price(aims.horizonSeconds ?? 30 * day);
+  }
+
+  watch(page: Watched, now: number): void {
+    if (this.watched[page.page]) this.forget(page.page);
+    const groups = page.groups ?? [page.folder];
+    this.watched[page.page] = page;
+    this.models.open(page.page, groups, now);
+    for (const group of groups) (this.members[group] ??= []).push(page.page);
+    this.pages++;
+    this.queue.set(page.page, now);
+  }
+
+  forget(page: number): void {
+    if (!this.watched[page]) return;
+    for (const group of this.models.groupsOf(page)) {
+      const list = this.members[group]!;
+      list[list.indexOf(page)] = list[list.length - 1]!;
+      list.pop();
+    }
+    this.watched[page] = undefined;
+    this.models.close(page);
+    this.queue.remove(page);
+    this.pages--;
+  }
+
+  setBudget(looksPerSecond: number, now: number): void {
+    this.budget = looksPerSecond;
+    this.price.setBudget(looksPerSecond, this.pages, now);
+  }
+
+  next(now: number): Choice | undefined {
+    if (!(this.budget > 0) || this.pages === 0) return undefined;
+    if (!this.price.started) this.startPrice();
+    this.dear = this.price.at(now);
+    if (!(this.dear > (1 - drift) * this.plannedPrice)) this.plan(now);
+    else if (this.dear > (1 + 3 * drift) * this.plannedPrice) this.plannedPrice = this.dear;
+    for (;;) {
+      const page = this.queue.first();
+      if (page < 0) return undefined;
+      const at = this.queue.timeOf(page);
+      if (at > now) return at === Infinity ? undefined : { page, at };
+      const ripe = this.ripeness(page, now);
+      if (ripe >= 0.999 && now >= this.earliest(page)) return { page, at: now };
+      this.queue.set(page, Math.max(now + 1, this.ripeAt(page, now, ripe)));
+    }
+  }
+
+  started(page: number): void {
+    this.queue.remove(page);
+  }
+
+  looked(page: number, at: number, finding: Finding): void {
+    if (!this.watched[page]) return;
+    const last = this.models.lastLook(page);
+    if (finding.kind === 'first') {
+      this.models.fresh(page, at);
+    } else {
+      this.price.spent(at);
+      if (finding.kind !== 'failed' && at > last) this.learn(page, last, at, finding);
+    }
+    if (!this.price.started) {
+      this.queue.set(page, at);
+      return;
+    }
+    this.dear = this.price.at(at);
+    // A look that failed is not tried again at once: the mark has been passed and would be passed again.
+    const soonest = finding.kind === 'failed' ? at + Math.max(60, (at - last) / 4) : at;
+    this.queue.set(page, Math.max(soonest, this.ripeAt(page, at, 0)));
+  }
+
+  taught(page: number, changes: Float64Array, from: number, to: number): void {
+    this.models.teach(page, changes, from, to);
+    this.queue.set(page, to);
+  }
+
+  hinted(page: number, now: number, chance: number): void {
+    if (!this.watched[page]) return;
+    this.models.hint(page, chance);
+    if (this.queue.has(page) && this.ripeness(page, now) >= 1) this.queue.set(page, Math.max(now, this.earliest(page)));
+  }
+
+  due(page: number): number {
+    return this.queue.timeOf(page);
+  }
+
+  belief(page: number, now: number): Belief {
+    this.models.outlook(page, now);
+    const current = Math.exp(-this.models.mass) * (1 - this.models.together);
+    const { rate, interval } = this.models.longRun(page, now);
+    return { current, ratePerDay: rate * day, rateInterval: [interval[0] * day, interval[1] * day] };
+  }
+
+  /** How fast pages are believed to change in each hour of the week, Monday 00:00 UTC first, 1 on average. */
+  weekShape(): Float64Array {
+    return this.models.week.values;
+  }
+
+  save(page: number): Uint8Array {
+    return this.models.save(page);
+  }
+
+  restore(page: number, saved: Uint8Array, now: number): void {
+    if (this.models.restore(page, saved, now)) this.queue.set(page, now);
+  }
+
+  saveAll(): Uint8Array {
+    // Numbers in JSON are plain ASCII, so a byte a letter is enough.
+    const text = JSON.stringify({ version: 1, price: this.price.save(), models: this.models.saveShared() });
+    return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  }
+
+  restoreAll(saved: Uint8Array, now: number): void {
+    let text = '';
+    for (const byte of saved) text += String.fromCharCode(byte);
+    const all = JSON.parse(text) as { version: number; price: number[]; models: unknown };
+    if (all.version !== 1) return;
+    this.models.restoreShared(all.models);
+    this.price.restore(all.price, now);
+  }
+
+  private startPrice(): void {
+    // At even intervals of pages / budget an average page makes this the price at which nobody would change anything.
+    const gap = this.pages / this.budget;
+    this.models.guessRate(1 / (looksPerChangeGuess * gap));
+    this.price.start((this.models.meanRate() * gap * gap) / 2);
+  }
+
+  private earliest(page: number): number {
+    return this.models.lastLook(page) + this.watched[page]!.spacingSeconds;
+  }
+
+  private learn(page: number, last: number, at: number, finding: Finding): void {
+    const changed = finding.kind === 'changed';
+    const mass = this.models.learn(page, at, changed, believable(finding.modifiedAt, at));
+    this.usualMass += 0.01 * (Math.min(1, mass) - this.usualMass);
+    if (changed && this.aims.parts?.siblings !== false) this.tell(page, last, at);
+    const wide = this.models.groupsOf(page).at(-1);
+    if (wide === undefined) return;
+    const activity = this.models.activity(page, at);
+    const planned = this.plannedActivity[wide] ?? 1;
+    if (activity > (1 + drift) * planned) {
+      this.plannedActivity[wide] = activity;
+      this.hasten(this.members[wide]!, at);
+    } else if (activity < (1 - drift) * planned) {
+      this.plannedActivity[wide] = activity;
+    }
+  }
+
+  /** The page was found changed in (from, until]: its kin may have changed with it. */
+  private tell(page: number, from: number, until: number): void {
+    const { siblings } = this.models;
+    for (const group of this.models.groupsOf(page)) {
+      siblings.found(group, from, until);
+      if (siblings.episodeChance(group) >= concernMin * this.usualMass) this.hasten(this.members[group]!, until);
+    }
+  }
+
+  /** Brings forward those of the pages that are due already. */
+  private hasten(pages: readonly number[], now: number): void {
+    for (let i = 0; i < pages.length; i++) {
+      const page = pages[i]!;
+      if (this.queue.timeOf(page) <= now || !this.queue.has(page)) continue;
+      const ripe = this.ripeness(page, now);
+      const at = ripe >= 1 ? Math.max(now, this.earliest(page)) : this.queue.timeOf(page);
+      if (at < this.queue.timeOf(page)) this.queue.set(page, at);
+    }
+  }
+
+  private plan(now: number): void {
+    this.plannedPrice = this.dear;
+    for (let page = 0; page < this.watched.length; page++) {
+      if (!this.watched[page] || !this.queue.has(page)) continue;
+      this.models.settle(page, now);
+      this.queue.set(page, this.ripeAt(page, now, this.ripeness(page, now)));
+    }
+  }
+
+  /** What has probably been missed, over the amount at which a look pays. */
+  private ripeness(page: number, now: number): number {
+    const { models, aims } = this;
+    models.outlook(page, now);
+    const worth = this.watched[page]!.weight * (aims.importance ? aims.importance(now) : 1);
+    const missed = models.mass + models.together;
+    const mark = (this.dear * models.rate) / worth;
+    if (aims.loss !== 'staleness') return missed / Math.sqrt(2 * mark);
+    // For small U both marks agree: 1 - (1 + U) exp(-U) is U^2 / 2 there.
+    return Math.sqrt(Math.max(0, missed < 1e-3 ? missed ** 2 / 2 : 1 - (1 + missed) * Math.exp(-missed)) / mark);
+  }
+
+  /** When ripeness reaches 1, about: what counts is the check at that time. */
+  private ripeAt(page: number, now: number, ripe: number): number {
+    const least = Math.max(now, this.earliest(page));
+    if (ripe >= 1) return least;
+    if (this.models.rhythmSay(page) > 0.1) return Math.max(least, this.ripeInStretches(page, now));
+    const last = this.models.lastLook(page);
+    let gap = now - last;
+    let got = ripe;
+    if (gap <= 0 || got <= 0) {
+      gap = Math.max(1, gap, this.pages / this.budget / 50);
+      got = this.ripeness(page, last + gap);
+    }
+    for (let step = 0; step < 8; step++) {
+      gap *= Math.min(20, Math.max(0.2, 1 / got));
+      got = this.ripeness(page, last + gap);
+      if (Math.abs(got - 1) < 0.02) break;
+    }
+    const at = Math.max(least, last + gap);
+    if (!Number.isFinite(at)) return now + 365 * day;
+    const hourly = this.aims.importance !== undefined || this.models.week.contrast > contrastMin;
+    return hourly && at - now > hour ? this.ripeByHour(page, now, at) : at;
+  }
+
+  /** For a page with a rhythm ripeness may leap where a stretch of its waits ends, so each is tried in turn. */
+  private ripeInStretches(page: number, now: number): number {
+    let low = now;
+    let high = this.models.rhythmStretchEnd(page, low);
+    while (high < Infinity && this.ripeness(page, high - 1e-3) < 1) {
+      low = high;
+      high = this.models.rhythmStretchEnd(page, low);
+    }
+    if (high === Infinity) {
+      let wait = Math.max(60, (low - this.models.lastLook(page)) / 4);
+      for (let step = 0; step < 40 && this.ripeness(page, low + wait) < 1; step++) {
+        low += wait;
+        wait *= 2;
+      }
+      high = low + wait;
+    }
+    for (let step = 0; step < 7; step++) {
+      const middle = (low + high) / 2;
+      if (this.ripeness(page, middle) >= 1) high = middle;
+      else low = middle;
+    }
+    return high;
+  }
+
+  /** Where hours differ, ripeness does not rise evenly: the first hour in which it reaches 1 is sought, then the moment. */
+  private ripeByHour(page: number, now: number, at: number): number {
+    const last = this.models.lastLook(page);
+    let low = Math.max(now, Math.min(last + 0.4 * (at - last), at - hoursAhead * hour));
+    let high = (Math.floor(low / hour) + 1) * hour;
+    for (let step = 0; step < 2 * hoursAhead && this.ripeness(page, high) < 1; step++) {
+      low = high;
+      high += hour;
+    }
+    for (let step = 0; step < 4; step++) {
+      const middle = (low + high) / 2;
+      if (this.ripeness(page, middle) >= 1) high = middle;
+      else low = middle;
+    }
+    return Math.max(now, this.earliest(page), high);
+  }
+}
+
+/** A server's word on when the page changed; one that says "now" at every look, or names the future, says nothing. */
+function believable(modifiedAt: number | undefined, at: number): number | undefined {
+  return modifiedAt !== undefined && modifiedAt < at - 5 ? modifiedAt : undefined;
+}
