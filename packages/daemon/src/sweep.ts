@@ -24,7 +24,18 @@ export type SweepOrder = (stops: readonly SweepStop[], context: SweepContext) =>
 /** Hours for which access times are asked; in later hours sites are taken to be as in the last of them. */
 const hoursAhead = 48;
 
-function problemOf(stops: readonly SweepStop[], context: SweepContext): [SweepProblem, SweepStop[][]] {
+/** Larger sweeps are planned in bundles of pages of one site, so that a plan takes a fraction of a second. */
+const bundlesMost = 20_000;
+
+interface Bundled {
+  readonly problem: SweepProblem;
+  readonly queues: readonly SweepStop[][];
+  /** Pages that count as one. */
+  readonly bundle: number;
+}
+
+function problemOf(stops: readonly SweepStop[], context: SweepContext): Bundled {
+  const bundle = Math.max(1, Math.ceil(stops.length / bundlesMost));
   const bySite = new Map<string, SweepStop[]>();
   for (const stop of stops) {
     const pages = bySite.get(stop.site);
@@ -34,27 +45,33 @@ function problemOf(stops: readonly SweepStop[], context: SweepContext): [SweepPr
   const nowSeconds = context.nowMs / 1000;
   const sites = [...bySite].map(([site, pages]) => {
     const { spacingMs, connections } = context.gate(site);
-    const hourly = context.access.hourly(site, nowSeconds, hoursAhead);
-    return { pages: pages.length, spacingSeconds: spacingMs / 1000, breadth: connections, hourly };
+    const hourly = context.access.hourly(site, nowSeconds, hoursAhead).map((seconds) => seconds * bundle);
+    const spacingSeconds = (spacingMs / 1000) * bundle;
+    return { pages: Math.ceil(pages.length / bundle), spacingSeconds, breadth: connections, hourly };
   });
-  const { robots, looksPerSecond } = context;
-  return [{ sites, robots, looksPerSecond, intoHourSeconds: nowSeconds % 3600 }, [...bySite.values()]];
+  const looksPerSecond = context.looksPerSecond / bundle;
+  const problem = { sites, robots: context.robots, looksPerSecond, intoHourSeconds: nowSeconds % 3600 };
+  return { problem, queues: [...bySite.values()], bundle };
 }
 
-function pagesOf(order: Int32Array, queues: readonly SweepStop[][]): SweepStop[] {
+function pagesOf(order: Int32Array, { queues, bundle }: Bundled): SweepStop[] {
   const taken = queues.map(() => 0);
-  return Array.from(order, (site) => queues[site]![taken[site]!++]!);
+  return Array.from(order).flatMap((site) => {
+    taken[site]! += bundle;
+    return queues[site]!.slice(taken[site]! - bundle, taken[site]!);
+  });
 }
 
 export const plannedOrder: SweepOrder = (stops, context) => {
-  const [problem, queues] = problemOf(stops, context);
-  return pagesOf(planSweep(problem).order, queues);
+  const bundled = problemOf(stops, context);
+  return pagesOf(planSweep(bundled.problem).order, bundled);
 };
 
 /** The site that answers fastest now goes first. */
 export const greedyOrder: SweepOrder = (stops, context) => {
-  const [problem, queues] = problemOf(stops, context);
-  return pagesOf(playSweep(problem, greedyPriority(problem), 'greedy').order, queues);
+  const bundled = problemOf(stops, context);
+  const { problem } = bundled;
+  return pagesOf(playSweep(problem, greedyPriority(problem), 'greedy').order, bundled);
 };
 
 export const givenOrder: SweepOrder = (stops) => stops;

@@ -35,8 +35,8 @@ export interface RobotPoolState {
 }
 
 /** Blocks of queue and robots in the rule, so that making it takes milliseconds. */
-const queueBlocksMax = 24;
-const robotBlocksMax = 16;
+const queueBlocksMax = 16;
+const robotBlocksMax = 12;
 /** What a start or stop costs, in lost pages: enough that single arrivals do not flap a robot. */
 const switchCost = 0.01;
 /** How far the ratio of rates may move before the rule is made anew. */
