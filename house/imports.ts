@@ -95,7 +95,7 @@ export const rooms: readonly Room[] = [
     packages: ['@revisit/core', 'preact', 'uplot'],
   },
   { folder: 'experiments', may: [], packages: ['@revisit/core', 'revisit', 'node:*'] },
-  { folder: 'bench', may: ['house', daemon], packages: ['*'] },
+  { folder: 'bench', may: ['house', daemon, core], packages: ['*'] },
   { folder: 'house', may: [], packages: ['*'] },
 ];
 

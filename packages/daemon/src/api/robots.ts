@@ -16,7 +16,10 @@ export function robotRoutes(app: Api, desk: Desk): void {
     summary: 'Pool, indexing queue, starvation and overflow, seen and forecast',
     answers: {
       200: Type.Object({
-        robots: Type.Integer(),
+        robots: Type.Integer({ description: 'The most requests that may be under way at once.' }),
+        robotsNow: Type.Integer({
+          description: 'How many may be now, by the rule for the measured rates and the queue.',
+        }),
         inFlight: Type.Integer(),
         waiting: Type.Integer({ description: 'Pages in line for their site to be free.' }),
         queued: Type.Integer(),
@@ -35,7 +38,7 @@ export function robotRoutes(app: Api, desk: Desk): void {
   app.get('/api/robots', { schema }, async (_request, reply) => {
     const { loop } = desk;
     if (!loop) return notRunning(reply);
-    const { sent, kept, overflowed, inFlight, queued, waiting } = loop.counts();
+    const { sent, kept, overflowed, inFlight, queued, waiting, pool } = loop.counts();
     const { robots, queueMax } = loop.settings;
     const { busyMs, sinceMs, arrived, served } = loop.indexing();
     const elapsedMs = Math.max(1, desk.clock.nowMs() - sinceMs);
@@ -44,6 +47,7 @@ export function robotRoutes(app: Api, desk: Desk): void {
     const load = servicePerSecond ? arrivalPerSecond / servicePerSecond : null;
     return {
       robots,
+      robotsNow: pool.robots,
       inFlight,
       waiting,
       queued,
