@@ -2,7 +2,7 @@
  * How much better than greedy (WIC) the offline optimum is on traces/burst-7k: 7,564 pages, 1,440 instants, append, urgency
  * r^delay. Prints a table for docs/collect.md.
  *
- *   npx node experiments/wic-burst.ts TRACES/burst-7k.instants.csv.gz [r,r,…] [C,C,…]
+ *   npx node experiments/wic-burst.ts TRACES/burst-7k.instants.csv.gz [r,r,…] [C,C,…] [search steps]
  */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -23,7 +23,7 @@ export function readInstants(file: string): number[][] {
     .map((source) => (bySource.get(source) ?? []).sort((a, b) => a - b));
 }
 
-function main(file: string, rates: readonly number[], capacities: readonly number[]): void {
+function main(file: string, rates: readonly number[], capacities: readonly number[], stepsMax: number): void {
   const sources = readInstants(file);
   const changes = sources.reduce((sum, list) => sum + list.length, 0);
   process.stdout.write(`${sources.length} pages, ${changes} changes\n\n`);
@@ -40,7 +40,7 @@ function main(file: string, rates: readonly number[], capacities: readonly numbe
       }));
       const problem = { instants: 1440, capacity, pages };
       const greedy = collect(problem).utility;
-      const best = collectOptimal(problem);
+      const best = collectOptimal(problem, { stepsMax, gapRelative: 1e-5 });
       const gap = best.upperBound / best.utility - 1;
       const cells = [rate, capacity, greedy.toFixed(1), best.utility.toFixed(1), best.upperBound.toFixed(1)];
       const better = `${(100 * (best.utility / greedy - 1)).toFixed(2)} %`;
@@ -50,7 +50,7 @@ function main(file: string, rates: readonly number[], capacities: readonly numbe
 }
 
 if (import.meta.main) {
-  const [file = 'traces/burst-7k.instants.csv.gz', rates = '0,0.5,0.9,1', capacities = '1,4,8,12'] =
+  const [file = 'traces/burst-7k.instants.csv.gz', rates = '0,0.5,0.9,1', capacities = '1,4,8,12', steps = '2e9'] =
     process.argv.slice(2);
-  main(file, rates.split(',').map(Number), capacities.split(',').map(Number));
+  main(file, rates.split(',').map(Number), capacities.split(',').map(Number), Number(steps));
 }

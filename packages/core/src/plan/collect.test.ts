@@ -115,6 +115,24 @@ describe('Algorithm 1', () => {
     expect(worst).toBeLessThan(0.8);
   });
 
+  test('pages that sleep until they matter are chosen as if they had been gone through', () => {
+    const next = random(77);
+    const pages = Array.from({ length: 5000 }, (_, i): Collected => ({
+      weight: i % 3 === 0 ? 0.5 : 1,
+      change: i % 7 === 0 ? 0.001 : next() ** 6,
+      life: { kind: i % 2 === 0 ? 'append' : 'overwrite' },
+      urgency: i % 5 === 0 ? { kind: 'decay', rate: 0.9 } : { kind: 'uniform' },
+    }));
+    const instants = 100;
+    const dense = pages.map((page) => ({ ...page, change: new Float64Array(instants).fill(page.change as number) }));
+    for (const capacity of [3, 60]) {
+      const asleep = collect({ instants, capacity, pages });
+      const gone = collect({ instants, capacity, pages: dense });
+      expect(lists(asleep.schedule)).toEqual(lists(gone.schedule));
+      expect(asleep.utility).toBeCloseTo(gone.utility, 6);
+    }
+  });
+
   test('keeps capacities per site beside the global one, and takes what fits', () => {
     fc.assert(
       fc.property(seeds, (seed) => {

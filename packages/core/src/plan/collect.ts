@@ -70,23 +70,23 @@ function place(
   rule: (page: number) => Rule,
   make: Record<Rule, (ids: Int32Array) => Running>,
 ): Places {
-  const members = new Map<Rule, number[]>();
-  for (let page = 0; page < pages.length; page++) {
-    const name = rule(page);
-    const list = members.get(name);
-    if (list) list.push(page);
-    else members.set(name, [page]);
-  }
+  const names: Rule[] = [];
+  const sizes: number[] = [];
   const groupOf = new Int32Array(pages.length);
   const localOf = new Int32Array(pages.length);
-  const groups: Running[] = [];
-  for (const [name, list] of members) {
-    for (let i = 0; i < list.length; i++) {
-      groupOf[list[i]] = groups.length;
-      localOf[list[i]] = i;
+  for (let page = 0; page < pages.length; page++) {
+    const name = rule(page);
+    let group = names.indexOf(name);
+    if (group < 0) {
+      group = names.push(name) - 1;
+      sizes.push(0);
     }
-    groups.push(make[name](Int32Array.from(list)));
+    groupOf[page] = group;
+    localOf[page] = sizes[group]++;
   }
+  const members = sizes.map((size) => new Int32Array(size));
+  for (let page = 0; page < pages.length; page++) members[groupOf[page]][localOf[page]] = page;
+  const groups = names.map((name, group) => make[name](members[group]));
   return { groups, groupOf, localOf };
 }
 
@@ -96,7 +96,7 @@ function makers(
   instants: number,
 ): Record<Rule, (ids: Int32Array) => Running> {
   return {
-    constant: (ids) => constantGains(ids, constants),
+    constant: (ids) => constantGains(ids, constants, instants),
     table: (ids) => tableGains(ids, constants, instants),
     factor: (ids) => factorGains(ids, pages),
     window: (ids) => windowGains(ids, pages, instants),
@@ -118,6 +118,7 @@ function chooser(places: Places, pages: number, capacity: number, sites: Sites |
       return groups[g].pages[i];
     };
     if (sites && order) {
+      for (const { awake } of groups) awake?.all();
       const chosen = bestThatFit(places, capacity, sites, order);
       for (const page of chosen) take(places.groupOf[page], places.localOf[page]);
       return { chosen, gain };
@@ -236,12 +237,11 @@ export function collect({ instants, capacity, pages, siteCapacity }: CollectProb
   const places = place(pages, (page) => ruleOf(pages[page], feedOf(pages[page])), makers(pages, pages, instants));
   const choose = chooser(places, pages.length, capacity, sitesOf(pages, siteCapacity));
   const events = eventsOf(pages, instants);
-  const fed = Int32Array.from(
-    Array.from(pages.keys()).filter((page) => {
-      const feed = feedOf(pages[page]);
-      return feed === 'dense' || (feed === 'constant' && ruleOf(pages[page], feed) === 'count');
-    }),
-  );
+  const fed: number[] = [];
+  for (let page = 0; page < pages.length; page++) {
+    const feed = feedOf(pages[page]);
+    if (feed === 'dense' || (feed === 'constant' && ruleOf(pages[page], feed) === 'count')) fed.push(page);
+  }
   const change = (page: number, chance: number) =>
     places.groups[places.groupOf[page]].change(places.localOf[page], chance);
   const schedule: Int32Array[] = [];

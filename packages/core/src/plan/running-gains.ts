@@ -4,9 +4,9 @@
  * typed arrays; each instant is `advance()` and then `change(local, π)` for every page that may change at it.
  *
  *   rule        for                                                       a page and instant    state
- *   constant    one π, no memory of counts, factor urgency                O(1), no call         24 bytes
+ *   constant    one π, no memory of counts, factor urgency                O(1) while awake      36 bytes
  *   table       one π, anything else that depends on the gap alone        O(1), no call         12 bytes + a shared table
- *   factor      varying π, append or overwrite, factor urgency            O(1)                  24 bytes
+ *   factor      varying π, append or overwrite, factor urgency            O(1) while above 0    30 bytes
  *   window      varying π, append or overwrite, cut off at a delay        O(1)                  24 (width + 1) bytes
  *   count       varying or one π, `changes` life, factor urgency          O(count)              8 count bytes
  *   rows        varying π, free-form urgency or sparse windows            O(live changes)       8 (count + 1) a live change
@@ -25,6 +25,7 @@ import {
   urgencyAfter,
 } from '../loss/capture.ts';
 import type { Life } from '../loss/utility.ts';
+import { sleepingGains } from './sleeping-gains.ts';
 
 export interface Running {
   /** The page of each local index, ascending. */
@@ -33,6 +34,18 @@ export interface Running {
   advance(): void;
   change(local: number, chance: number): void;
   look(local: number): void;
+  /** Where only some pages can matter: their locals, in no order. The others are below `floor`, or 0. */
+  readonly awake?: Awake;
+}
+
+export interface Awake {
+  readonly list: Int32Array;
+  readonly count: number;
+  readonly floor: number;
+  /** Afterwards all pages whose value is above 0 are awake. */
+  all(): void;
+  /** The C-th greatest value of the instant: pages far below it may sleep. */
+  settle(last: number): void;
 }
 
 export interface Valued {
@@ -56,38 +69,35 @@ export function ruleOf(page: Valued, feed: Feed): Rule {
   return 'rows';
 }
 
-/** u ← u·f + a, until the window is full. */
-export function constantGains(pages: Int32Array, all: readonly Collected[]): Running {
+/** u ← u·f + a, until the window is full. Without windows most pages sleep: see sleeping-gains.ts. */
+export function constantGains(pages: Int32Array, all: readonly Collected[], instants: number): Running {
   const size = pages.length;
-  const value = new Float64Array(size);
   const factor = new Float64Array(size);
   const add = new Float64Array(size);
-  const cut = Array.from(pages, (page) => cutoffOf(all[page])).some((width) => width < Infinity);
-  const width = new Float64Array(cut ? size : 0);
-  const left = new Float64Array(cut ? size : 0);
+  let cut = false;
   for (let i = 0; i < size; i++) {
     const page = all[pages[i]];
     const chance = page.change as number;
     factor[i] = (decayOf(page.urgency) ?? 1) * (changesToForget(page.life) === 1 ? 1 - chance : 1);
     add[i] = page.weight * chance;
-    if (cut) left[i] = width[i] = cutoffOf(page) + 1;
+    cut ||= cutoffOf(page) < Infinity;
   }
-  const advance = () => {
-    for (let i = 0; i < size; i++) value[i] = value[i] * factor[i] + add[i];
-  };
-  const advanceCut = () => {
-    for (let i = 0; i < size; i++) {
-      if (left[i]-- > 0) value[i] = value[i] * factor[i] + add[i];
-    }
-  };
+  if (!cut) return sleepingGains(pages, factor, add, instants);
+  const value = new Float64Array(size);
+  const width = Float64Array.from(pages, (page) => cutoffOf(all[page]) + 1);
+  const left = width.slice();
   return {
     pages,
     value,
-    advance: cut ? advanceCut : advance,
+    advance: () => {
+      for (let i = 0; i < size; i++) {
+        if (left[i]-- > 0) value[i] = value[i] * factor[i] + add[i];
+      }
+    },
     change: () => {},
     look: (i) => {
       value[i] = 0;
-      if (cut) left[i] = width[i];
+      left[i] = width[i];
     },
   };
 }
@@ -136,16 +146,31 @@ export function factorGains(pages: Int32Array, all: readonly Valued[]): Running 
   const decay = Float64Array.from(pages, (page) => decayOf(all[page].urgency) ?? 1);
   const weight = Float64Array.from(pages, (page) => all[page].weight);
   const wipe = Uint8Array.from(pages, (page) => (changesToForget(all[page].life) === 1 ? 1 : 0));
-  const still = decay.every((factor) => factor === 1);
+  // Only pages with something to capture are gone through.
+  const listed = new Uint8Array(pages.length);
+  const awake = { list: new Int32Array(pages.length), count: 0, floor: 0, all: () => {}, settle: () => {} };
   return {
     pages,
     value,
+    awake,
     advance: () => {
-      if (still) return;
-      for (let i = 0; i < value.length; i++) value[i] *= decay[i];
+      const { list } = awake;
+      let kept = 0;
+      for (let n = 0; n < awake.count; n++) {
+        const i = list[n];
+        const now = value[i] * decay[i];
+        // Smaller numbers are as slow to multiply as they are worthless.
+        value[i] = now < 1e-290 ? 0 : now;
+        if (value[i] > 0) list[kept++] = i;
+        else listed[i] = 0;
+      }
+      awake.count = kept;
     },
     change: (i, chance) => {
       value[i] = (wipe[i] ? value[i] * (1 - chance) : value[i]) + weight[i] * chance;
+      if (listed[i]) return;
+      listed[i] = 1;
+      awake.list[awake.count++] = i;
     },
     look: (i) => {
       value[i] = 0;

@@ -29,11 +29,14 @@ export function top(capacity: number, pages: number): Top {
     let near = 0;
     let held = 0;
     let floor = above;
-    // Within one group pages ascend: a later tie never wins. Across groups it may.
-    const enter = groups.length === 1 ? 1 + tie : 1 - 2 * tie;
+    // Within one group in order a later tie never wins. Across groups, and among the awake, it may.
+    const enter = groups.length === 1 && !isByList(groups[0]) ? 1 + tie : 1 - 2 * tie;
     for (let g = 0; g < groups.length; g++) {
-      const { value } = groups[g];
-      for (let i = 0; i < value.length; i++) {
+      const { value, awake } = groups[g];
+      const list = isByList(groups[g]) ? awake?.list : undefined;
+      const count = list && awake ? awake.count : value.length;
+      for (let n = 0; n < count; n++) {
+        const i = list ? list[n] : n;
         const v = value[i];
         if (!(v > floor)) continue;
         if (near === nearGroup.length) {
@@ -53,28 +56,49 @@ export function top(capacity: number, pages: number): Top {
   const pick = (groups: readonly Running[]): number => {
     if (size === 0) return 0;
     let { near, held } = gather(groups, guess);
-    if (held < size && guess > 0) ({ near, held } = gather(groups, 0));
+    if ((held < size && guess > 0) || groups.some(({ awake }) => awake && held < size && awake.floor > 0)) {
+      for (const { awake } of groups) awake?.all();
+      ({ near, held } = gather(groups, 0));
+    } else if (groups.some(({ awake }) => awake && heap[0] * (1 - 2 * tie) < awake.floor)) {
+      // Somebody asleep may be as good as the last one found.
+      for (const { awake } of groups) awake?.all();
+      ({ near, held } = gather(groups, 0));
+    }
     const last = held === size ? heap[0] : 0;
+    for (const { awake } of groups) awake?.settle(last);
     guess = 0.7 * last;
     const high = last * (1 + tie);
     const low = last * (1 - tie);
     let count = 0;
-    const tied: { page: number; g: number; i: number }[] = [];
     for (let n = 0; n < near; n++) {
-      const g = nearGroup[n];
-      const i = nearLocal[n];
-      const v = groups[g].value[i];
-      if (v > high) {
-        group[count] = g;
-        local[count++] = i;
-      } else if (v >= low) tied.push({ page: groups[g].pages[i], g, i });
+      if (groups[nearGroup[n]].value[nearLocal[n]] <= high) continue;
+      group[count] = nearGroup[n];
+      local[count++] = nearLocal[n];
     }
-    if (tied.length > size - count) tied.sort((a, b) => a.page - b.page);
-    for (let n = 0; n < tied.length && count < size; n++) {
-      group[count] = tied[n].g;
-      local[count++] = tied[n].i;
-    }
+    if (last > 0) count = takeTied(groups, near, low, high, count);
     return count < size ? fillWithNothing(groups, count) : count;
+  };
+
+  /** Of those that tie with the last the lowest pages, by a heap whose greatest stands first (as negative numbers). */
+  const takeTied = (groups: readonly Running[], near: number, low: number, high: number, from: number): number => {
+    const room = size - from;
+    let held = 0;
+    for (let n = 0; n < near; n++) {
+      const v = groups[nearGroup[n]].value[nearLocal[n]];
+      if (v > high || v < low) continue;
+      const page = -groups[nearGroup[n]].pages[nearLocal[n]];
+      if (held < room) rise(heap, held++, page);
+      else if (page > heap[0]) sink(heap, room, page);
+    }
+    const greatest = held > 0 ? -heap[0] : -1;
+    let count = from;
+    for (let n = 0; n < near; n++) {
+      const v = groups[nearGroup[n]].value[nearLocal[n]];
+      if (v > high || v < low || groups[nearGroup[n]].pages[nearLocal[n]] > greatest) continue;
+      group[count] = nearGroup[n];
+      local[count++] = nearLocal[n];
+    }
+    return count;
   };
 
   /** Algorithm 1 takes C pages even when fewer have anything to offer: the lowest of those that have not. */
@@ -96,6 +120,11 @@ export function top(capacity: number, pages: number): Top {
   };
 
   return { pick, group, local };
+}
+
+/** The list of the awake, unless most are or so few sleep that going in order, which settles ties, is cheaper. */
+function isByList({ awake, value }: Running): boolean {
+  return awake !== undefined && (awake.floor > 0 || 8 * awake.count < value.length);
 }
 
 function longer(list: Int32Array): Int32Array<ArrayBuffer> {
