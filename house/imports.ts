@@ -96,7 +96,7 @@ export const rooms: readonly Room[] = [
   },
   { folder: 'experiments', may: [], packages: ['@revisit/core', 'revisit', 'node:*'] },
   { folder: 'bench', may: ['house', daemon, core], packages: ['*'] },
-  { folder: 'house', may: [], packages: ['*'] },
+  { folder: 'house', may: [daemon], packages: ['*'] },
 ];
 
 /** Names that say nothing about what lives there. */

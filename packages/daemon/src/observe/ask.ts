@@ -19,6 +19,8 @@ export interface Ask {
 
 export interface Meter {
   requests: number;
+  /** When the last of them went out. */
+  lastAtMs: number;
 }
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -113,10 +113,11 @@ export function createObserver(options: ObserverOptions): WebObserver {
       const url = URL.parse(probe.url);
       if (!url) throw new Error(`probe ${probe.id} has no valid URL`);
       const headers = { ...lower(options.siteRules?.(probe.site)?.headers), ...lower(probe.headers) };
-      const meter = { requests: 0 };
+      const meter = { requests: 0, lastAtMs: startedAtMs };
       const ask = { url, headers, validators: probe.validators, purpose: 'page', signal, meter } as const;
       const answer = await (probe.render ? renderer.render(ask) : look(ask));
-      const when = { startedAtMs, endedAtMs: clock.nowMs(), requests: meter.requests };
+      // What is known is known of the last request, not of when the probe began to wait for its turn.
+      const when = { startedAtMs: meter.lastAtMs, endedAtMs: clock.nowMs(), requests: meter.requests };
       return observation(probe, answer, when);
     },
     standing: (site) => gates.standing(site),
@@ -142,8 +143,6 @@ function observation(probe: Probe, answer: Answer, when: When): Observation {
   const finalUrl = answer.url.href;
   return {
     ...common,
-    // What is known of the page is known of this moment, not of when the probe began to wait for its turn.
-    startedAtMs: Math.max(when.startedAtMs, answer.askedAtMs),
     latencyMs: answer.answeredAtMs - answer.askedAtMs,
     ...(finalUrl === probe.url ? {} : { finalUrl }),
     ...(answer.crawlDelayMs === undefined ? {} : { crawlDelayMs: answer.crawlDelayMs }),

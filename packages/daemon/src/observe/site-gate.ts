@@ -192,6 +192,7 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     }
     own.gate.begin(clock.nowMs(), spacingMs, own.rules);
     if (own.rules.connections > 1) gates.pump(own);
+    if (ask.meter) ask.meter.lastAtMs = clock.nowMs();
     const answer = await inner(ask);
     const wentOut = answer.kind !== 'failed' || answer.fault.code !== 'address-refused';
     if (ask.meter && wentOut) ask.meter.requests++;
