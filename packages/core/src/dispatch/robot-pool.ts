@@ -126,7 +126,9 @@ export class RobotPool {
     const running = Math.min(row.length - 1, Math.ceil(this.#target / robotBlock));
     const wanted = row[running]!;
     // A block stops robot by robot, each when it delivers, and counts as running until its last robot has stopped.
-    const next = wanted < running ? this.#target - 1 : wanted > running ? wanted * robotBlock : this.#target;
+    const asRuled = wanted < running ? this.#target - 1 : wanted > running ? wanted * robotBlock : this.#target;
+    // A whole block may be more than the last places of the queue can take: there, one robot a place.
+    const next = robotBlock > 1 ? Math.min(asRuled, this.#places(queue)) : asRuled;
     // An empty queue sends no further event by itself: somebody must be under way.
     this.#target = Math.min(robotsMax, Math.max(robotsMin, queue === 0 ? 1 : 0, next));
   }

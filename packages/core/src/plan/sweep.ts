@@ -97,7 +97,7 @@ function pricedPriority(problem: SweepProblem, horizon: number): SweepPriority {
     problem.sites.forEach((site, s) => (dearest[s] = fillCheapest(site, problem, prices, wanted)));
     for (let hour = 0; hour < horizon; hour++) {
       const offered = problem.robots * hourSeconds(problem, hour);
-      prices[hour] = Math.max(0, prices[hour]! + (2 / Math.sqrt(round)) * 0.5 * (wanted[hour]! / offered - 1));
+      prices[hour] = Math.max(0, prices[hour]! + (1 / Math.sqrt(round)) * (wanted[hour]! / offered - 1));
     }
   }
   return (site, hour) => {
