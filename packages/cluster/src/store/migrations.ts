@@ -13,12 +13,14 @@ export const migrations: readonly string[] = [
     url text NOT NULL,
     selection text NOT NULL,
     site text NOT NULL,
+    shard smallint NOT NULL,
     settings text NOT NULL,
     added_at bigint NOT NULL
   );
   -- URLs may be longer than an index entry can hold.
   CREATE UNIQUE INDEX pages_by_what ON pages (md5(url || E'\\n' || selection));
   CREATE INDEX pages_by_site ON pages (site);
+  CREATE INDEX pages_by_shard ON pages (shard, pk);
 
   CREATE TABLE states (
     pk bigint PRIMARY KEY REFERENCES pages (pk) ON DELETE CASCADE,
@@ -97,7 +99,7 @@ export const migrations: readonly string[] = [
 
   CREATE TABLE in_flight (
     id text PRIMARY KEY,
-    site text NOT NULL,
+    shard smallint NOT NULL,
     at bigint NOT NULL,
     probe text NOT NULL
   );
@@ -137,9 +139,16 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (delivery, sequence)
   );
 
+  -- Who holds which shard. Times are the server's own, so that nobody's clock matters.
   CREATE TABLE leases (
-    name text PRIMARY KEY,
+    shard smallint PRIMARY KEY,
     holder text NOT NULL,
+    until timestamptz NOT NULL
+  );
+  -- Who is there, and how much of the budget each could use.
+  CREATE TABLE coordinators (
+    holder text PRIMARY KEY,
+    demand double precision NOT NULL,
     until timestamptz NOT NULL
   );
   `,

@@ -35,6 +35,7 @@ import {
   stateValues,
   watchedOf,
 } from 'revisit/ports';
+import { shardCount, shardOf } from '../dispatch/streams.ts';
 import { keepVersion, readVersion } from './archive.ts';
 import type { Connection, Sql } from './connection.ts';
 import { PostgresOutbox, planDeliveries } from './outbox.ts';
@@ -44,14 +45,16 @@ type FullRow = PageRow & StateRow & Record<string, unknown>;
 
 const pageBatch = 5_000;
 
-/** Which sites this store loads and keeps looks of; all of them unless a coordinator holds only some. */
+/** Which shards this store loads and keeps looks of; all of them unless a coordinator holds only some. */
 export interface Mandate {
-  readonly holds: (site: string) => boolean;
-  /** Throws with code `lease-lost` inside the transaction when the mandate is no longer ours. */
-  readonly assert: (sql: Sql) => Promise<void>;
+  /** As far as this process knows. */
+  readonly held: () => ReadonlySet<number>;
+  /** As the server knows, and not to be taken away before the transaction ends. */
+  readonly confirmed: (sql: Sql) => Promise<ReadonlySet<number>>;
 }
 
-const everything: Mandate = { holds: () => true, assert: () => Promise.resolve() };
+const all: ReadonlySet<number> = new Set(Array.from({ length: shardCount }, (_, shard) => shard));
+const everything: Mandate = { held: () => all, confirmed: () => Promise.resolve(all) };
 
 export class PostgresStore implements Store {
   readonly #connection: Connection;
@@ -90,8 +93,9 @@ export class PostgresStore implements Store {
         .digest('hex')
         .slice(0, 16);
       const { rows } = await sql.query<{ pk: number }>(
-        `INSERT INTO pages (id, url, selection, site, settings, added_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING pk`,
-        [id, page.url, selection, site, settingsText(settings), addedAtMs],
+        `INSERT INTO pages (id, url, selection, site, shard, settings, added_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT DO NOTHING RETURNING pk`,
+        [id, page.url, selection, site, shardOf(site), settingsText(settings), addedAtMs],
       );
       if (rows[0]) {
         await this.#putState(sql, rows[0].pk, freshState);
@@ -126,13 +130,10 @@ export class PostgresStore implements Store {
         if (!rows[0]) continue;
         const { id: _id, addedAtMs: _added, ...old } = pageOf(rows[0]);
         const { site, ...next } = { ...old, ...settings };
-        await sql.query('UPDATE pages SET url = $1, selection = $2, site = $3, settings = $4 WHERE pk = $5', [
-          next.url,
-          selectionText(next.select),
-          site,
-          settingsText(next),
-          rows[0].pk,
-        ]);
+        await sql.query(
+          'UPDATE pages SET url = $1, selection = $2, site = $3, shard = $4, settings = $5 WHERE pk = $6',
+          [next.url, selectionText(next.select), site, shardOf(site), settingsText(next), rows[0].pk],
+        );
         updated.push((await this.#page(sql, id))!);
       }
       return updated;
@@ -191,28 +192,35 @@ export class PostgresStore implements Store {
     return rows.map(watchedOf);
   }
 
-  async *everyPage(): AsyncIterable<readonly WatchedPage[]> {
+  everyPage(): AsyncIterable<readonly WatchedPage[]> {
+    return this.pagesOf([...this.#mandate.held()]);
+  }
+
+  async *pagesOf(shards: readonly number[]): AsyncIterable<readonly WatchedPage[]> {
     for (let after = 0; ;) {
       const rows = await this.#connection.query<FullRow>(
-        'SELECT * FROM pages JOIN states USING (pk) WHERE pk > $1 ORDER BY pk LIMIT $2',
-        [after, pageBatch],
+        'SELECT * FROM pages JOIN states USING (pk) WHERE pk > $1 AND shard = ANY ($2) ORDER BY pk LIMIT $3',
+        [after, shards, pageBatch],
       );
       if (rows.length === 0) return;
       after = rows.at(-1)!.pk;
-      const own = rows.filter((row) => this.#mandate.holds(row.site));
-      if (own.length > 0) yield own.map(watchedOf);
+      yield rows.map(watchedOf);
     }
   }
 
   dispatched(probes: readonly Probe[]): Promise<Kept<undefined>> {
     return this.#connection.write(async (sql) => {
-      await this.#mandate.assert(sql);
+      const held = await this.#mandate.confirmed(sql);
+      if (!probes.every((probe) => held.has(shardOf(probe.site))))
+        throw Object.assign(new Error('Another coordinator has taken over a site of these probes.'), {
+          code: 'lease-lost',
+        });
       await sql.query(
-        `INSERT INTO in_flight (id, site, at, probe) SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[])
-         ON CONFLICT (id) DO NOTHING`,
+        `INSERT INTO in_flight (id, shard, at, probe)
+         SELECT * FROM unnest($1::text[], $2::smallint[], $3::bigint[], $4::text[]) ON CONFLICT (id) DO NOTHING`,
         [
           probes.map((probe) => probe.id),
-          probes.map((probe) => probe.site),
+          probes.map((probe) => shardOf(probe.site)),
           probes.map((probe) => probe.atMs),
           probes.map((probe) => JSON.stringify(probe)),
         ],
@@ -221,11 +229,16 @@ export class PostgresStore implements Store {
     });
   }
 
-  async unfinished(): Promise<readonly Probe[]> {
-    const rows = await this.#connection.query<{ site: string; probe: string }>(
-      'SELECT site, probe FROM in_flight ORDER BY at, id',
+  unfinished(): Promise<readonly Probe[]> {
+    return this.unfinishedOf([...this.#mandate.held()]);
+  }
+
+  async unfinishedOf(shards: readonly number[]): Promise<readonly Probe[]> {
+    const rows = await this.#connection.query<{ probe: string }>(
+      'SELECT probe FROM in_flight WHERE shard = ANY ($1) ORDER BY at, id',
+      [shards],
     );
-    return rows.filter((row) => this.#mandate.holds(row.site)).map((row) => JSON.parse(row.probe) as Probe);
+    return rows.map((row) => JSON.parse(row.probe) as Probe);
   }
 
   finished(probeIds: readonly string[]): Promise<Kept<undefined>> {
@@ -237,22 +250,23 @@ export class PostgresStore implements Store {
 
   commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
     return this.#connection.write(async (sql) => {
-      await this.#mandate.assert(sql);
+      const held = await this.#mandate.confirmed(sql);
       const told: Look[] = [];
-      for (const look of looks) if (await this.#keepLook(sql, look)) told.push(look);
+      for (const look of looks) if (await this.#keepLook(sql, look, held)) told.push(look);
       return this.#log(sql, told);
     });
   }
 
   /** Whether the look has something for the log. */
-  async #keepLook(sql: Sql, look: Look): Promise<boolean> {
+  async #keepLook(sql: Sql, look: Look, held: ReadonlySet<number>): Promise<boolean> {
     await sql.query('DELETE FROM in_flight WHERE id = $1', [look.probeId]);
-    const { rows } = await sql.query<{ pk: number; version: number; looks: number }>(
-      'SELECT pk, version, looks FROM pages JOIN states USING (pk) WHERE id = $1 FOR UPDATE OF states',
+    const { rows } = await sql.query<{ pk: number; shard: number; version: number }>(
+      'SELECT pk, shard, version FROM pages JOIN states USING (pk) WHERE id = $1 FOR UPDATE OF states',
       [look.pageId],
     );
-    // The page was removed while we looked, or this look has been kept before.
-    if (!rows[0] || (look.projection && rows[0].version >= look.state.version)) return false;
+    // The page was removed while we looked, another coordinator looks after it now, or this look has been kept before.
+    if (!rows[0] || !held.has(rows[0].shard) || (look.projection && rows[0].version >= look.state.version))
+      return false;
     await this.#putState(sql, rows[0].pk, look.state);
     await sql.query(
       `INSERT INTO looks VALUES ($1, $2, $3, $4, $5) ON CONFLICT (pk, at) DO UPDATE SET kind = excluded.kind`,

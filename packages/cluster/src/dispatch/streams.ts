@@ -1,0 +1,107 @@
+/**
+ * What goes over NATS, and where:
+ *
+ *   revisit.probe.SHARD        work queue: looks to be made, taken by any robot
+ *   revisit.observation.SHARD  work queue: what came back, taken by whoever holds the shard
+ *   revisit.change.SHARD       the log of changes, for anyone who may read it
+ *   revisit.notice             unkept words between coordinators: a page was edited, a change was kept
+ *
+ * A site belongs to one shard for ever, so whoever holds a shard decides alone about its sites' politeness.
+ */
+import {
+  AckPolicy,
+  DiscardPolicy,
+  RetentionPolicy,
+  StorageType,
+  jetstreamManager,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import { type NatsConnection, nanos } from '@nats-io/transport-node';
+
+/** More shards than coordinators anyone will run, few enough that each is worth a consumer. */
+export const shardCount = 16;
+
+/** FNV-1a: the same everywhere, and even over names that differ little. */
+export function shardOf(site: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < site.length; i++) hash = Math.imul(hash ^ site.charCodeAt(i), 0x01000193) >>> 0;
+  return (hash ^ (hash >>> 16)) % shardCount;
+}
+
+export const streams = {
+  probes: 'REVISIT_PROBES',
+  observations: 'REVISIT_OBSERVATIONS',
+  changes: 'REVISIT_CHANGES',
+} as const;
+
+export const subjects = {
+  probe: (shard: number) => `revisit.probe.${shard}`,
+  observation: (shard: number) => `revisit.observation.${shard}`,
+  change: (shard: number) => `revisit.change.${shard}`,
+  notice: 'revisit.notice',
+} as const;
+
+export const consumers = { robots: 'robots', shard: (shard: number) => `shard-${shard}` } as const;
+
+/** A robot that says nothing for so long is taken for dead, and its probe goes to another. */
+export const robotSilenceMs = 30_000;
+/** Within this time the same message is taken once, however often it is sent. */
+const sameWithinMs = 10 * 60_000;
+/** Results that nobody fetched for a day are of no use: their pages have been looked at again. */
+const resultsMaxAgeMs = 24 * 3_600_000;
+/** How long a reader of the stream of changes may be away; the log itself is kept for ever. */
+const changesMaxAgeMs = 30 * 24 * 3_600_000;
+
+async function ensureStream(
+  manager: JetStreamManager,
+  name: string,
+  subject: string,
+  retention: RetentionPolicy,
+  maxAgeMs: number,
+): Promise<void> {
+  const config = {
+    name,
+    subjects: [subject],
+    retention,
+    storage: StorageType.File,
+    discard: DiscardPolicy.Old,
+    max_age: nanos(maxAgeMs),
+    duplicate_window: nanos(Math.min(sameWithinMs, maxAgeMs)),
+  };
+  try {
+    await manager.streams.info(name);
+  } catch {
+    await manager.streams.add(config);
+  }
+}
+
+/** Brings streams and consumers into being; several processes may do so at once. */
+export async function ensureStreams(connection: NatsConnection): Promise<JetStreamManager> {
+  const manager = await jetstreamManager(connection);
+  await ensureStream(manager, streams.probes, 'revisit.probe.*', RetentionPolicy.Workqueue, resultsMaxAgeMs);
+  await ensureStream(
+    manager,
+    streams.observations,
+    'revisit.observation.*',
+    RetentionPolicy.Workqueue,
+    resultsMaxAgeMs,
+  );
+  await ensureStream(manager, streams.changes, 'revisit.change.*', RetentionPolicy.Limits, changesMaxAgeMs);
+  await manager.consumers.add(streams.probes, {
+    durable_name: consumers.robots,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(robotSilenceMs),
+    max_deliver: 3,
+    max_ack_pending: 20_000,
+  });
+  for (let shard = 0; shard < shardCount; shard++) {
+    await manager.consumers.add(streams.observations, {
+      durable_name: consumers.shard(shard),
+      filter_subject: subjects.observation(shard),
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(robotSilenceMs),
+      max_ack_pending: 20_000,
+    });
+  }
+  return manager;
+}

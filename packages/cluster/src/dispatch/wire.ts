@@ -1,0 +1,55 @@
+/**
+ * An observation as bytes: what is known of it as JSON, then the body as it came, compressed together and cut into pieces
+ * that fit a message. Nothing in it is ever run; a piece that does not fit the others is refused.
+ */
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { Observation, Probe } from 'revisit/ports';
+
+/** NATS takes messages of 1 MB unless it is told otherwise. */
+const pieceBytesMax = 900_000;
+/** More than any body that an observer lets through, so that a forged header cannot fill the memory. */
+const observationBytesMax = 64 * 2 ** 20;
+
+export function packProbe(probe: Probe): Uint8Array {
+  return Buffer.from(JSON.stringify(probe));
+}
+
+export function unpackProbe(bytes: Uint8Array): Probe | undefined {
+  try {
+    const probe = JSON.parse(Buffer.from(bytes).toString('utf8')) as Probe;
+    const whole =
+      typeof probe.id === 'string' &&
+      typeof probe.url === 'string' &&
+      typeof probe.site === 'string' &&
+      Array.isArray(probe.pageIds);
+    return whole ? probe : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function packObservation(observation: Observation): readonly Uint8Array[] {
+  const { outcome } = observation;
+  const body = outcome.kind === 'fetched' ? outcome.body : new Uint8Array();
+  const known = { ...observation, outcome: outcome.kind === 'fetched' ? { ...outcome, body: undefined } : outcome };
+  const head = Buffer.from(JSON.stringify(known));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(head.length);
+  const packed = zstdCompressSync(Buffer.concat([length, head, body]));
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < packed.length; at += pieceBytesMax) pieces.push(packed.subarray(at, at + pieceBytesMax));
+  return pieces;
+}
+
+export function unpackObservation(pieces: readonly Uint8Array[]): Observation | undefined {
+  try {
+    const bytes = zstdDecompressSync(Buffer.concat(pieces), { maxOutputLength: observationBytesMax });
+    const headLength = bytes.readUInt32LE(0);
+    const known = JSON.parse(bytes.subarray(4, 4 + headLength).toString('utf8')) as Observation;
+    if (typeof known.probe?.id !== 'string' || typeof known.outcome?.kind !== 'string') return undefined;
+    if (known.outcome.kind !== 'fetched') return known;
+    return { ...known, outcome: { ...known.outcome, body: new Uint8Array(bytes.subarray(4 + headLength)) } };
+  } catch {
+    return undefined;
+  }
+}
