@@ -10,7 +10,7 @@ import { readPage } from './config/page-input.ts';
 import { siteSettings } from './config/site-rules.ts';
 import { detect } from './detect/detect.ts';
 import { Desk } from './desk.ts';
-import { openFolder } from './folder.ts';
+import { type Opening, openFolder } from './folder.ts';
 import { createLog } from './log.ts';
 import { Loop, type LoopParts } from './loop.ts';
 import { type ObserverOptions, createObserver } from './observe/observe.ts';
@@ -18,6 +18,7 @@ import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
 import { Telling } from './telling.ts';
 import { type Clock, systemClock } from './values/clock.ts';
+import type { Observer } from './values/observation.ts';
 import type { NewPageSettings } from './values/page.ts';
 import { version } from './version.ts';
 
@@ -38,6 +39,14 @@ export function userAgentOf(contact: string | undefined): string {
 export interface World {
   readonly clock?: Clock;
   readonly observer?: Partial<ObserverOptions>;
+  /** Where state is kept, instead of the data folder. */
+  readonly opening?: Opening;
+  /** Whoever carries the probes out, instead of this process. */
+  readonly carrier?: Observer;
+  /** Sites that this daemon looks after, where it is not alone. */
+  readonly accepts?: (site: string) => boolean;
+  /** Work that goes on beside the loop until it has ended. */
+  readonly beside?: (loop: Loop, signal: AbortSignal) => Promise<void>;
   /** Routes beside the API's own. */
   readonly routes?: (app: FastifyInstance, desk: Desk) => void;
 }
@@ -55,17 +64,19 @@ export function createLoop(
   // The one place where the daemon takes its randomness from outside.
   const luck = random(Math.floor(Math.random() * 2 ** 52));
   const siteRules = siteSettings(config.sites);
-  const observer = createObserver({
-    clock,
-    random: luck,
-    userAgent: userAgentOf(config.contact),
-    allowNetworks: config.allowNetwork,
-    spacingMs: config.spacingMs,
-    siteRules,
-    ...(config.proxy === undefined ? {} : { proxy: config.proxy }),
-    chromium: config.chromium,
-    ...world.observer,
-  });
+  const observer =
+    world.carrier ??
+    createObserver({
+      clock,
+      random: luck,
+      userAgent: userAgentOf(config.contact),
+      allowNetworks: config.allowNetwork,
+      spacingMs: config.spacingMs,
+      siteRules,
+      ...(config.proxy === undefined ? {} : { proxy: config.proxy }),
+      chromium: config.chromium,
+      ...world.observer,
+    });
   const { looksPerSecond, spacingMs, robots, robotsMin, queueMax } = config;
   return new Loop(
     {
@@ -78,6 +89,7 @@ export function createLoop(
       log,
       siteRules,
       ...(telling ? { planned: (look) => telling.planned(look) } : {}),
+      ...(world.accepts ? { accepts: world.accepts } : {}),
     },
     { looksPerSecond, spacingMs, robots, robotsMin, queueMax },
   );
@@ -145,7 +157,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   if (!createPolicy(config.policy)) {
     return { kind: 'wrong', sentence: policyUnknown(config.policy) };
   }
-  const folder = openFolder(config.data);
+  const folder = world.opening ?? openFolder(config.data);
   if (folder.kind !== 'opened') return { kind: 'wrong', sentence: folder.sentence };
   const log = createLog(config.logLevel);
   const clock = world.clock ?? systemClock;
@@ -180,7 +192,12 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   folder.announce(reachable(url), localKey);
   log('info', 'watching', { url, pages: loop.collection.size, policy: config.policy });
-  const running = [loop.run(signal), telling.courier.run(signal), tidy(folder.care, config, log, clock, signal)];
+  const running = [
+    loop.run(signal),
+    telling.courier.run(signal),
+    tidy(folder.care, config, log, clock, signal),
+    world.beside?.(loop, signal),
+  ];
   const ended = Promise.all(running).then(async () => {
     await loop.close();
     await app.close();

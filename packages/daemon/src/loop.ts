@@ -59,6 +59,8 @@ export interface LoopParts {
   readonly store: Store;
   readonly observer: Observer;
   readonly policy: Policy;
+  /** Sites whose pages this loop looks after; all of them unless it shares the work. */
+  readonly accepts?: (site: string) => boolean;
   readonly detect: (
     watched: WatchedPage,
     fetched: Fetched,
@@ -229,6 +231,11 @@ export class Loop {
     return !this.#storeDown;
   }
 
+  /** Another process kept changes in the same log: whoever follows it looks again. */
+  stir(): void {
+    for (const listener of this.#listeners) listener([]);
+  }
+
   onKept(listener: (changes: readonly Change[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -252,7 +259,13 @@ export class Loop {
     const trusted = await store.recall('index-trust');
     if (trusted) this.#discovery.restore(trusted);
     if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000);
-    const unfinished = await store.unfinished();
+    await this.resume(await store.unfinished());
+    this.#restoreHolds(await store.recall('site-holds'));
+  }
+
+  /** Takes up what another process had asked for and not kept. */
+  async resume(unfinished: readonly Probe[]): Promise<void> {
+    const { store, clock } = this.#parts;
     for (const probe of unfinished) {
       const site = this.collection.sites.index(probe.site);
       this.#space(probe.site);
@@ -261,7 +274,7 @@ export class Loop {
       for (const id of probe.pageIds) this.#resume(id, probe.atMs);
     }
     await store.finished(unfinished.map((probe) => probe.id));
-    this.#restoreHolds(await store.recall('site-holds'));
+    this.#wake();
   }
 
   /** The site's gate as the operator, or the site itself, wants it. */
@@ -302,9 +315,8 @@ export class Loop {
   watch(watched: WatchedPage): void {
     const { clock, policy } = this.#parts;
     const known = this.collection.byId(watched.page.id);
-    if (known) {
-      this.unwatch(known.page.id);
-    }
+    if (known) this.unwatch(known.page.id);
+    if (this.#parts.accepts && !this.#parts.accepts(watched.page.site)) return;
     const entry = this.collection.add(watched);
     this.#discovery.watched(watched.page);
     this.#space(watched.page.site);

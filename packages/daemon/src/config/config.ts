@@ -78,6 +78,12 @@ const siteSchema = z.strictObject({
 
 export const fileSchema = z.strictObject({
   data: z.string().optional().describe('The folder that holds all state'),
+  store: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, { error: 'an address such as postgres://user:password@host/database is expected' })
+    .optional()
+    .describe('PostgreSQL instead of the data folder, shared by all coordinators of a cluster'),
+  nats: z.string().optional().describe('NATS servers of a cluster, separated by commas; needs store'),
   host: z.string().optional().describe('The address to listen on; beyond loopback a token is required'),
   port: z.number().int().min(0).max(65_535).optional(),
   budget: rate.optional().describe('How many requests may be made over all pages, such as 600/hour'),
@@ -123,6 +129,8 @@ export type ConfigPage = z.infer<typeof pageSchema>;
 
 export interface Config {
   readonly data: string;
+  readonly store: string | undefined;
+  readonly nats: string | undefined;
   readonly host: string;
   readonly port: number;
   readonly looksPerSecond: number;
@@ -192,6 +200,8 @@ export function readConfigFile(file: string): Read<ConfigFile> {
 
 /** Flags as the command line gives them: texts, checked here like the file's. */
 export interface Flags {
+  readonly store?: string;
+  readonly nats?: string;
   readonly data?: string;
   readonly host?: string;
   readonly port?: string;
@@ -225,6 +235,8 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
   }
   const value: Config = {
     data: all.data ?? './revisit-data',
+    store: all.store,
+    nats: all.nats,
     host: all.host ?? '127.0.0.1',
     port: all.port ?? 7373,
     looksPerSecond: ratePerSecond(all.budget ?? '600/hour')!,

@@ -79,7 +79,7 @@ export interface LoopbackWeb {
 }
 
 /** A small web whose pages the test rewrites; paths it does not know are gone. */
-export async function loopbackWeb(): Promise<LoopbackWeb> {
+export async function loopbackWeb(address = '127.0.0.1'): Promise<LoopbackWeb> {
   const pages = new Map<string, string>();
   const asked: { path: string; atMs: number }[] = [];
   const server: Server = createServer((request: IncomingMessage, response) => {
@@ -90,7 +90,7 @@ export async function loopbackWeb(): Promise<LoopbackWeb> {
     if (body === undefined) return response.writeHead(404).end();
     return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(body);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  await new Promise<void>((done) => server.listen(0, address, done));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,

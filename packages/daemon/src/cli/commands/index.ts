@@ -25,6 +25,7 @@ export const commands: readonly CommandModule[] = [
   { names: ['solve'], load: async () => (await import('./solve.ts')).registerSolve },
   { names: ['import'], load: async () => (await import('./import.ts')).registerImport },
   { names: ['export'], load: async () => (await import('./export.ts')).registerExport },
+  { names: ['robot'], load: async () => (await import('./robot.ts')).registerRobot },
   { names: ['demo'], load: async () => (await import('./demo.ts')).registerDemo },
   { names: ['reproduce'], load: async () => (await import('./reproduce.ts')).registerReproduce },
   { names: ['completion', 'manual'], load: async () => (await import('./completion.ts')).registerCompletion },

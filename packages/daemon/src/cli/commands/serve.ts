@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Config, type Flags, type Read, readConfigFile, settle } from '../../config/config.ts';
-import { startDaemon } from '../../daemon.ts';
+import { startDaemon, type World } from '../../daemon.ts';
 import type { Runner } from '../program.ts';
 import { example } from '../options.ts';
 import { type CommandOutcome, done, note, wrong } from '../outcome.ts';
@@ -24,11 +24,25 @@ export function configOptions(command: Command): Command {
     .option('--log-level <level>', 'debug, info, warn, error or silent (default: info)');
 }
 
+/** One process on this machine, or one coordinator of a cluster. */
+async function worldOf(config: Config): Promise<Read<World>> {
+  if (config.store === undefined && config.nats === undefined) return { kind: 'read', value: {} };
+  if (config.store === undefined)
+    return {
+      kind: 'wrong',
+      sentence: `nats: ${config.nats} needs a store, such as postgres://user:password@host/database`,
+    };
+  const { clusterWorld } = await import('@revisit/cluster');
+  return clusterWorld({ ...config, store: config.store });
+}
+
 async function serve(file: string | undefined, flags: Flags): Promise<CommandOutcome> {
   const config = readConfig(file, flags);
   if (config.kind === 'wrong') return wrong(config.sentence);
   const stop = new AbortController();
-  const started = await startDaemon(config.value, stop.signal);
+  const world = await worldOf(config.value);
+  if (world.kind === 'wrong') return wrong(world.sentence);
+  const started = await startDaemon(config.value, stop.signal, world.value);
   if (started.kind === 'wrong') return wrong(started.sentence);
   note(`Revisit watches. Dashboard and API: ${started.daemon.url}  (Ctrl-C ends it)`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
@@ -41,6 +55,11 @@ export function registerServe(program: Command, run: Runner): void {
     .command('serve [config]')
     .description('watch, learn, plan and tell; API and dashboard on --port')
     .option('--port <number>', 'where the API and dashboard listen (default: 7373; 0 takes any free one)')
+    .option(
+      '--store <address>',
+      'PostgreSQL instead of the data folder, such as postgres://user:password@host/database',
+    )
+    .option('--nats <servers>', 'NATS servers of a cluster; robots fetch instead of this process')
     .option('--host <address>', 'the address to listen on (default: 127.0.0.1)');
   example(configOptions(command), 'revisit serve --budget 600/hour --spacing 2s');
   command.action(run(serve));

@@ -1,0 +1,237 @@
+/**
+ * One coordinator of a cluster: the daemon's own loop and API over the shared store, looking after the shards whose leases
+ * it holds, with robots elsewhere carrying its probes. Without NATS it fetches by itself; the store is shared all the same.
+ */
+import { hostname } from 'node:os';
+import { type NatsConnection, connect as connectNats } from '@nats-io/transport-node';
+import { jetstream } from '@nats-io/jetstream';
+import {
+  type Change,
+  type Clock,
+  type Kept,
+  type NewPage,
+  type NewPageSettings,
+  type WatchedPage,
+  systemClock,
+} from 'revisit/ports';
+import { NatsObserver } from './dispatch/nats-observer.ts';
+import { ensureStreams, shardOf, subjects } from './dispatch/streams.ts';
+import { Leases } from './leases.ts';
+import { type Connection, connect } from './store/connection.ts';
+import { PostgresStore } from './store/postgres.ts';
+
+/** Often enough that a lease of five seconds survives a lost renewal or two. */
+const renewEveryMs = 1_000;
+/** How many changes go to the stream before the place is remembered. */
+const publishBatch = 200;
+
+export interface ClusterConfig {
+  readonly store: string;
+  readonly nats: string | undefined;
+  readonly looksPerSecond: number;
+}
+
+/** The part of the daemon's loop that a coordinator turns. */
+export interface TurnedLoop {
+  readonly collection: Iterable<{ readonly page: { readonly id: string; readonly site: string } }> & {
+    readonly size: number;
+  };
+  watch(watched: WatchedPage): void;
+  unwatch(id: string): void;
+  resume(unfinished: Awaited<ReturnType<PostgresStore['unfinished']>>): Promise<void>;
+  setBudget(looksPerSecond: number): void;
+  stir(): void;
+  probeNow(id: string): boolean;
+  onKept(listener: (changes: readonly Change[]) => void): () => void;
+}
+
+/** The shared store, which tells the others of what it was asked to change. */
+class SpokenStore extends PostgresStore {
+  tell: (ids: readonly string[]) => void = () => {};
+
+  override async addPages(pages: readonly NewPage[]): ReturnType<PostgresStore['addPages']> {
+    const kept = await super.addPages(pages);
+    if (kept.kind === 'kept') this.tell(kept.value.filter(({ created }) => created).map(({ page }) => page.page.id));
+    return kept;
+  }
+
+  override async updatePages(
+    changes: readonly { readonly id: string; readonly settings: Partial<NewPageSettings> }[],
+  ): Promise<Kept<readonly WatchedPage[]>> {
+    const kept = await super.updatePages(changes);
+    if (kept.kind === 'kept') this.tell(kept.value.map(({ page }) => page.id));
+    return kept;
+  }
+
+  override async removePages(ids: readonly string[]): Promise<Kept<readonly string[]>> {
+    const kept = await super.removePages(ids);
+    if (kept.kind === 'kept') this.tell(kept.value);
+    return kept;
+  }
+}
+
+class Coordinator {
+  readonly #config: ClusterConfig;
+  readonly #connection: Connection;
+  readonly #nats: NatsConnection | undefined;
+  readonly #clock: Clock;
+  readonly store: SpokenStore;
+  readonly leases: Leases;
+  readonly carrier: NatsObserver | undefined;
+  #share = 1;
+
+  constructor(
+    config: ClusterConfig,
+    connection: Connection,
+    nats: NatsConnection | undefined,
+    carrier: NatsObserver | undefined,
+    clock: Clock,
+  ) {
+    this.#config = config;
+    this.#connection = connection;
+    this.#nats = nats;
+    this.#clock = clock;
+    this.carrier = carrier;
+    this.leases = new Leases(connection, `${hostname()}-${process.pid}-${Math.floor(clock.nowMs() % 1e6)}`);
+    this.store = new SpokenStore(connection, this.leases);
+    if (carrier) this.store.tell = (ids) => carrier.notice('pages', ids);
+  }
+
+  accepts(site: string): boolean {
+    return this.leases.held().has(shardOf(site));
+  }
+
+  /** Turns with the others until the signal. */
+  async run(loop: TurnedLoop, signal: AbortSignal): Promise<void> {
+    const unhear = this.#hear(loop);
+    const publishing = this.#publish(loop, signal);
+    while (!signal.aborted) {
+      const turn = await this.leases.renew(Math.max(1, loop.collection.size), this.#clock.nowMs());
+      for (const shard of turn.lost) this.#lose(loop, shard);
+      if (turn.gained.length > 0) await this.#gain(loop, turn.gained);
+      if (Number.isFinite(turn.share) && Math.abs(turn.share - this.#share) > 0.01) {
+        this.#share = turn.share;
+        loop.setBudget(this.#config.looksPerSecond * turn.share);
+      }
+      await this.#clock.sleep(renewEveryMs, signal);
+    }
+    unhear();
+    await publishing;
+    for (const shard of this.leases.held()) this.carrier?.silence(shard);
+    await this.leases.release();
+  }
+
+  async #gain(loop: TurnedLoop, shards: readonly number[]): Promise<void> {
+    for (const shard of shards) await this.carrier?.listen(shard);
+    for await (const batch of this.store.pagesOf(shards)) for (const watched of batch) loop.watch(watched);
+    await loop.resume(await this.store.unfinishedOf(shards));
+  }
+
+  #lose(loop: TurnedLoop, shard: number): void {
+    this.carrier?.silence(shard);
+    const gone = [...loop.collection].filter(({ page }) => shardOf(page.site) === shard).map(({ page }) => page.id);
+    for (const id of gone) loop.unwatch(id);
+  }
+
+  /** What the other coordinators say: pages that were edited, changes that were kept. */
+  #hear(loop: TurnedLoop): () => void {
+    if (!this.#nats) return () => {};
+    const ears = this.#nats.subscribe(subjects.notice, {
+      callback: (error, message) => {
+        if (error) return;
+        if (message.headers?.get('kind') === 'kept') loop.stir();
+        else void this.#reread(loop, message.json<string[]>());
+      },
+    });
+    return () => ears.unsubscribe();
+  }
+
+  async #reread(loop: TurnedLoop, ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const watched = await this.store.page(id).catch(() => undefined);
+      if (watched) loop.watch(watched);
+      else loop.unwatch(id);
+    }
+  }
+
+  /** Whoever holds the first shard copies the log into the stream of changes, from where it was left. */
+  async #publish(loop: TurnedLoop, signal: AbortSignal): Promise<void> {
+    if (!this.#nats) return;
+    const stream = jetstream(this.#nats);
+    const unsubscribe = loop.onKept((changes) => {
+      if (changes.length > 0) this.carrier?.notice('kept', []);
+    });
+    while (!signal.aborted) {
+      try {
+        if (this.leases.held().has(0)) await this.#publishNew(stream);
+      } catch {
+        // The server is away: the place is remembered, and the next round goes on from there.
+      }
+      await this.#clock.sleep(renewEveryMs, signal);
+    }
+    unsubscribe();
+  }
+
+  async #publishNew(stream: ReturnType<typeof jetstream>): Promise<void> {
+    for (;;) {
+      const place = Number(Buffer.from((await this.store.recall('published')) ?? Buffer.from('0')).toString());
+      const changes = await this.store.changes({ after: place, limit: publishBatch });
+      if (changes.length === 0) return;
+      for (const change of changes)
+        await stream.publish(subjects.change(shardOf(change.site)), JSON.stringify(change), { msgID: change.id });
+      await this.store.remember('published', Buffer.from(String(changes.at(-1)!.sequence)));
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#nats?.drain();
+    await this.#connection.close();
+  }
+}
+
+/** What `startDaemon` lives in when it is one of several. */
+export interface ClusterWorld {
+  readonly opening: {
+    readonly kind: 'opened';
+    readonly store: PostgresStore;
+    readonly announce: (url: string) => void;
+    close(): Promise<void>;
+  };
+  readonly carrier?: NatsObserver;
+  readonly accepts: (site: string) => boolean;
+  readonly beside: (loop: TurnedLoop, signal: AbortSignal) => Promise<void>;
+}
+
+export type Clustered =
+  | { readonly kind: 'read'; readonly value: ClusterWorld }
+  | { readonly kind: 'wrong'; readonly sentence: string };
+
+export async function clusterWorld(config: ClusterConfig, clock: Clock = systemClock): Promise<Clustered> {
+  const connected = await connect(config.store);
+  if (connected.kind === 'failed') return { kind: 'wrong', sentence: `store: ${connected.sentence}` };
+  let nats: NatsConnection | undefined;
+  let carrier: NatsObserver | undefined;
+  if (config.nats !== undefined) {
+    try {
+      nats = await connectNats({
+        servers: config.nats.split(','),
+        maxReconnectAttempts: -1,
+        name: 'revisit coordinator',
+      });
+      carrier = new NatsObserver(nats, await ensureStreams(nats), clock);
+    } catch (error) {
+      await connected.connection.close();
+      return { kind: 'wrong', sentence: `nats: ${config.nats} cannot be used (${(error as Error).message})` };
+    }
+  }
+  const coordinator = new Coordinator(config, connected.connection, nats, carrier, clock);
+  return {
+    kind: 'read',
+    value: {
+      opening: { kind: 'opened', store: coordinator.store, announce: () => {}, close: () => coordinator.close() },
+      ...(carrier ? { carrier } : {}),
+      accepts: (site) => coordinator.accepts(site),
+      beside: (loop, signal) => coordinator.run(loop, signal),
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** A real NATS server with JetStream for tests: Debian's, on a free port with a folder of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { locate } from '../../../../house/provision.ts';
+import { freePort } from './postgres-server.ts';
+
+export interface NatsServer {
+  readonly url: string;
+  start(): Promise<void>;
+  /** As a crash ends it. */
+  kill(): Promise<void>;
+  end(): Promise<void>;
+}
+
+export async function startNats(): Promise<NatsServer> {
+  const program = locate('nats-server')!;
+  const folder = mkdtempSync(join(tmpdir(), 'revisit-nats-'));
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+  const kill = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (!child || child.exitCode !== null) return resolve();
+      child.once('close', () => resolve());
+      child.kill('SIGKILL');
+    });
+  const start = async (): Promise<void> => {
+    child = spawn(program, ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' });
+    for (;;) {
+      const open = await new Promise<boolean>((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => void (socket.destroy(), resolve(true))).on('error', () =>
+          resolve(false),
+        );
+      });
+      if (open) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  await start();
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    start,
+    kill,
+    end: async () => {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

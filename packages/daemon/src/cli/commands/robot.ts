@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { random } from '@revisit/core';
+import { durationForm, durationMs } from '../../config/units.ts';
+import { userAgentOf } from '../../daemon.ts';
+import { createLog } from '../../log.ts';
+import { createObserver } from '../../observe/observe.ts';
+import type { Runner } from '../program.ts';
+import { example } from '../options.ts';
+import { type CommandOutcome, done, wrong } from '../outcome.ts';
+
+interface RobotOptions {
+  readonly nats: string;
+  readonly breadth: string;
+  readonly spacing: string;
+  readonly allowNetwork?: readonly string[];
+  readonly contact?: string;
+  readonly logLevel: string;
+}
+
+async function robot(options: RobotOptions): Promise<CommandOutcome> {
+  const breadth = Number(options.breadth);
+  if (!Number.isInteger(breadth) || breadth < 1 || breadth > 10_000)
+    return wrong(`--breadth ${options.breadth}: a whole number from 1 to 10000 is expected`);
+  const spacingMs = durationMs(options.spacing);
+  if (spacingMs === undefined) return wrong(`--spacing ${options.spacing}: ${durationForm}`);
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+  const { runRobot } = await import('@revisit/cluster');
+  const trouble = await runRobot(
+    {
+      nats: options.nats,
+      breadth,
+      spacingMs,
+      log: createLog(options.logLevel),
+      observer: (clock) =>
+        createObserver({
+          clock,
+          random: random(Math.floor(Math.random() * 2 ** 52)),
+          userAgent: userAgentOf(options.contact),
+          allowNetworks: options.allowNetwork ?? [],
+          spacingMs,
+        }),
+    },
+    stop.signal,
+  );
+  return trouble === undefined ? done : wrong(trouble);
+}
+
+export function registerRobot(program: Command, run: Runner): void {
+  const command = program
+    .command('robot')
+    .description('fetch for a cluster: join, look, send back, leave at any time')
+    .requiredOption('--nats <servers>', 'NATS servers of the cluster, such as nats://127.0.0.1:4222')
+    .option('--breadth <number>', 'looks under way at once', '64')
+    .option('--spacing <duration>', 'least time between two requests of this robot to one site', '2s')
+    .option('--allow-network <cidr...>', 'private networks that may be visited')
+    .option('--contact <text>', 'how site owners reach you; part of the user agent')
+    .option('--log-level <level>', 'debug, info, warn, error or silent', 'info');
+  example(command, 'revisit robot --nats nats://127.0.0.1:4222');
+  command.action(run(robot));
+}
