@@ -210,13 +210,13 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
 const reachable = (url: string): string => url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
 /** Once a day, and soon after the start, what the rules no longer keep is let go. */
 async function tidy(
-  care: SqliteCare,
+  care: SqliteCare | undefined,
   config: Config,
   log: LoopParts['log'],
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  if (Object.keys(config.keep).length === 0) return;
+  if (!care || Object.keys(config.keep).length === 0) return;
   for (let waitMs = 60_000; ; waitMs = 86_400_000) {
     await clock.sleep(waitMs, signal);
     if (signal.aborted) return;

@@ -12,7 +12,7 @@ export interface Opening {
   /** `key`: what lets commands on this machine in. */
   readonly announce: (url: string, key?: string) => void;
   /** Integrity, space and backups: what only a store of one's own needs. */
-  readonly care: SqliteCare;
+  readonly care?: SqliteCare;
   close(): Promise<void>;
 }
 

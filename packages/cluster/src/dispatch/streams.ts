@@ -25,7 +25,7 @@ export const shardCount = 16;
 export function shardOf(site: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < site.length; i++) hash = Math.imul(hash ^ site.charCodeAt(i), 0x01000193) >>> 0;
-  return (hash ^ (hash >>> 16)) % shardCount;
+  return ((hash ^ (hash >>> 16)) >>> 0) % shardCount;
 }
 
 export const streams = {
@@ -43,8 +43,8 @@ export const subjects = {
 
 export const consumers = { robots: 'robots', shard: (shard: number) => `shard-${shard}` } as const;
 
-/** A robot that says nothing for so long is taken for dead, and its probe goes to another. */
-export const robotSilenceMs = 30_000;
+/** A robot that says nothing for so long is taken for dead, and its probe goes to another; it speaks three times as often. */
+export const robotSilenceMs = 6_000;
 /** Within this time the same message is taken once, however often it is sent. */
 const sameWithinMs = 10 * 60_000;
 /** Results that nobody fetched for a day are of no use: their pages have been looked at again. */

@@ -14,6 +14,8 @@ export type Sql = Pick<pg.ClientBase, 'query'>;
 /** Two transactions wanted the same row in opposite order; one of them is asked to come again. */
 const comeAgain = new Set(['40001', '40P01']);
 const triesMax = 5;
+/** Between two tries to reach a server that is away. */
+const restMsMax = 2_000;
 
 export type Connected =
   | { readonly kind: 'connected'; readonly connection: Connection }
@@ -36,6 +38,7 @@ export function faultOf(error: unknown): Fault {
 
 export class Connection {
   readonly #pool: pg.Pool;
+  #closed = false;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
@@ -43,8 +46,27 @@ export class Connection {
     pool.on('error', () => {});
   }
 
+  /** Reads, and single statements that may safely run twice. While the server is away this waits for it. */
   query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return this.#pool.query<Row>(text, [...values]).then((answer) => answer.rows);
+    return this.#patiently(() => this.#pool.query<Row>(text, [...values]).then((answer) => answer.rows));
+  }
+
+  /** All of the work or none of it, however long the server stays away. */
+  must<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
+    return this.#patiently(() => this.#transaction(work));
+  }
+
+  /** Whoever only reads has nothing better to do than to wait: a server that restarts is back within seconds. */
+  async #patiently<Value>(work: () => Promise<Value>): Promise<Value> {
+    for (let restMs = 100; ; restMs = Math.min(2 * restMs, restMsMax)) {
+      try {
+        return await work();
+      } catch (error) {
+        const again = comeAgain.has(String((error as { code?: unknown }).code)) || faultOf(error).code === 'store-away';
+        if (!again || this.#closed) throw error;
+        await new Promise((resolve) => setTimeout(resolve, restMs));
+      }
+    }
   }
 
   /** All of the work or none of it. The work may run more than once. */
@@ -80,6 +102,7 @@ export class Connection {
   }
 
   close(): Promise<void> {
+    this.#closed = true;
     return this.#pool.end();
   }
 }

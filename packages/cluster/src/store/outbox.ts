@@ -100,15 +100,11 @@ export async function planDeliveries(
 
 export class PostgresOutbox implements Outbox {
   readonly #connection: Connection;
+  readonly #carries: () => boolean;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, carries: () => boolean) {
     this.#connection = connection;
-  }
-
-  async #must<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
-    const kept = await this.#connection.write(work);
-    if (kept.kind === 'failed') throw new Error(kept.fault.sentence);
-    return kept.value;
+    this.#carries = carries;
   }
 
   async subscriptions(): Promise<readonly Subscription[]> {
@@ -119,7 +115,7 @@ export class PostgresOutbox implements Outbox {
   }
 
   addSubscription(settings: SubscriptionSettings, nowMs: number): Promise<Subscription> {
-    return this.#must(async (sql) => {
+    return this.#connection.must(async (sql) => {
       const text = JSON.stringify(settings);
       const { rows } = await sql.query<{ total: number }>('SELECT count(*) AS total FROM subscriptions');
       const id = createHash('sha256').update(`${nowMs}\n${rows[0]!.total}\n${text}`).digest('hex').slice(0, 16);
@@ -129,7 +125,7 @@ export class PostgresOutbox implements Outbox {
   }
 
   updateSubscription(id: string, settings: Partial<SubscriptionSettings>): Promise<Subscription | undefined> {
-    return this.#must(async (sql) => {
+    return this.#connection.must(async (sql) => {
       const { rows } = await sql.query<SubscriptionRow>('SELECT * FROM subscriptions WHERE id = $1 FOR UPDATE', [id]);
       if (!rows[0]) return undefined;
       const text = JSON.stringify({ ...(JSON.parse(rows[0].settings) as SubscriptionSettings), ...settings });
@@ -143,7 +139,9 @@ export class PostgresOutbox implements Outbox {
   }
 
   due(nowMs: number, limit: number, except: Exceptions): Promise<readonly Delivery[]> {
-    return this.#must(async (sql) => {
+    // One coordinator carries the messages; the others keep them.
+    if (!this.#carries()) return Promise.resolve([]);
+    return this.#connection.must(async (sql) => {
       await sql.query(`UPDATE deliveries SET status = 'due' WHERE status = 'open' AND due <= $1`, [nowMs]);
       // Messages of one page each wait behind those of the same page and behind gathered ones; a gathered one behind all.
       const { rows } = await sql.query<Row>(

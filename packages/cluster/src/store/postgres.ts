@@ -64,7 +64,7 @@ export class PostgresStore implements Store {
   constructor(connection: Connection, mandate: Mandate = everything) {
     this.#connection = connection;
     this.#mandate = mandate;
-    this.outbox = new PostgresOutbox(connection);
+    this.outbox = new PostgresOutbox(connection, () => mandate.held().has(0));
   }
 
   addPages(pages: readonly NewPage[]): ReturnType<Store['addPages']> {
@@ -346,21 +346,15 @@ export class PostgresStore implements Store {
   }
 
   versionText(pageId: string, number: number): Promise<string | undefined> {
-    return this.#reading((sql) => readVersion(sql, pageId, number, 'content'));
+    return this.#connection.must((sql) => readVersion(sql, pageId, number, 'content'));
   }
 
   versionRaw(pageId: string, number: number): Promise<string | undefined> {
-    return this.#reading((sql) => readVersion(sql, pageId, number, 'raw'));
+    return this.#connection.must((sql) => readVersion(sql, pageId, number, 'raw'));
   }
 
   search(query: SearchQuery): Promise<readonly SearchHit[]> {
-    return this.#reading((sql) => search(sql, query));
-  }
-
-  async #reading<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
-    const kept = await this.#connection.write(work);
-    if (kept.kind === 'failed') throw new Error(kept.fault.sentence);
-    return kept.value;
+    return this.#connection.must((sql) => search(sql, query));
   }
 
   async looks(pageId: string, limit: number): Promise<readonly LookEntry[]> {
