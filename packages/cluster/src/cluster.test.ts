@@ -53,6 +53,7 @@ async function add(coordinator: Serving, urls: readonly string[]): Promise<void>
 /** Waits until the newest version of every page says what its server says. */
 function allSay(coordinator: Serving, edition: string): Promise<readonly PageBody[]> {
   return eventually(async () => {
+    if (coordinator.process.exitCode !== null) throw new Error(`The coordinator ended: ${coordinator.err()}`);
     const { pages } = await json<{ pages: PageBody[] }>(`${coordinator.url}/api/pages?limit=1000`);
     if (pages.some((page) => page.version === 0)) return undefined;
     const texts = await Promise.all(

@@ -44,6 +44,8 @@ export class Connection {
     this.#pool = pool;
     // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
     pool.on('error', () => {});
+    // Likewise one that breaks between two statements of a transaction: the next statement tells.
+    pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   /** Reads, and single statements that may safely run twice. While the server is away this waits for it. */
