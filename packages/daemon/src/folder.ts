@@ -16,8 +16,12 @@ export interface Opening {
   close(): Promise<void>;
 }
 
+export interface OpenedFolder extends Opening {
+  readonly care: SqliteCare;
+}
+
 export type OpenOutcome =
-  | Opening
+  | OpenedFolder
   | {
       readonly kind: 'held';
       readonly url: string | undefined;
