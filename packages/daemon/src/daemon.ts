@@ -196,7 +196,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
     loop.run(signal),
     telling.courier.run(signal),
     tidy(folder.care, config, log, clock, signal),
-    world.beside?.(loop, signal),
+    ...(world.beside ? [world.beside(loop, signal)] : []),
   ];
   const ended = Promise.all(running).then(async () => {
     await loop.close();

@@ -30,9 +30,10 @@ export async function startNats(): Promise<NatsServer> {
     child = spawn(program, ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' });
     for (;;) {
       const open = await new Promise<boolean>((resolve) => {
-        const socket = connect(port, '127.0.0.1', () => void (socket.destroy(), resolve(true))).on('error', () =>
-          resolve(false),
-        );
+        const socket = connect(port, '127.0.0.1', () => {
+          socket.destroy();
+          resolve(true);
+        }).on('error', () => resolve(false));
       });
       if (open) return;
       await new Promise((resolve) => setTimeout(resolve, 20));
