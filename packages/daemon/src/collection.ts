@@ -2,6 +2,7 @@
  * The watched pages in memory, as the loop needs them: each page, site and folder has a dense index, by which policies and
  * gates know it. Indices of removed pages are used again; those of sites and folders stay.
  */
+import { groupKeys } from '@revisit/core';
 import type { PageState, WatchedPage } from './values/look.ts';
 import type { Page } from './values/page.ts';
 
@@ -11,6 +12,8 @@ export interface Entry {
   readonly index: number;
   readonly site: number;
   readonly folder: number;
+  /** Groups whose pages may change together, narrowest first: name stem, folders, the site. */
+  readonly groups: readonly number[];
 }
 
 class Names {
@@ -42,6 +45,16 @@ function folderOf(url: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
+/** Beyond these levels, the narrowest, only the site itself says more. */
+const levelsMax = 3;
+
+function kinKeys({ url, site }: Page): string[] {
+  const path = url.replace(/^[a-z]+:\/\//i, '').replace(/[?#].*$/s, '');
+  // The widest of a name's groups holds every page there is; in a collection of many sites that is the site's place.
+  const keys = groupKeys(path).slice(0, -1);
+  return [...keys.slice(0, levelsMax), `site ${site}`];
+}
+
 export class Collection {
   readonly #entries: (Entry | undefined)[] = [];
   readonly #free: number[] = [];
@@ -63,6 +76,7 @@ export class Collection {
       index,
       site: this.sites.index(page.site),
       folder: this.#folders.index(folderOf(page.url)),
+      groups: kinKeys(page).map((key) => this.#folders.index(key)),
     };
     this.#entries[index] = entry;
     this.#byId.set(page.id, index);

@@ -324,13 +324,14 @@ export class Loop {
     if (lastLookMs !== undefined) this.#gates.recall(entry.site, lastLookMs);
     if (watched.page.paused) return;
     const nowSeconds = clock.nowMs() / 1000;
-    const { index: page, site, folder } = entry;
+    const { index: page, site, folder, groups } = entry;
     const { weight, spacingSeconds = 0, life, urgency, loss } = watched.page;
     policy.watch(
       {
         page,
         site,
         folder,
+        groups,
         weight,
         spacingSeconds,
         ...(life ? { life } : {}),
@@ -912,7 +913,7 @@ function findingOf(look: Look, detection: Detection | undefined): Finding {
     case 'first':
       return { kind: 'first' };
     case 'changed':
-      return { kind: 'changed', count: detection?.kind === 'changed' ? detection.count : 1 };
+      return { kind: 'changed', count: detection?.kind === 'changed' ? detection.count : 1, ...modifiedOf(look) };
     case 'unchanged':
     case 'gone':
     case 'unreadable':
@@ -922,4 +923,10 @@ function findingOf(look: Look, detection: Detection | undefined): Finding {
     case 'failed':
       return { kind: 'failed' };
   }
+}
+
+/** The server's word on when the page last changed; how far it is believed is the policy's affair. */
+function modifiedOf(look: Look): Pick<Finding, 'modifiedAt'> {
+  const modifiedMs = Date.parse(look.state.validators.lastModified ?? '');
+  return Number.isNaN(modifiedMs) ? {} : { modifiedAt: modifiedMs / 1000 };
 }

@@ -76,17 +76,4 @@ export class Activity {
     }
     this.latest = sum;
   }
-
-  save(): number[][] {
-    return [[...this.found], [...this.expected], [...this.credit], [...this.debit], [this.last]];
-  }
-
-  restore(saved: readonly number[][]): void {
-    const parts = [this.found, this.expected, this.credit, this.debit];
-    if (parts.some((part, i) => part.length !== saved[i]?.length)) return;
-    parts.forEach((part, i) => part.set(saved[i]!));
-    this.last = saved[4]?.[0] ?? Number.NaN;
-    for (let k = 0; k <= n; k++) this.weights[k] = this.credit[k]! / this.debit[k]!;
-    this.refresh();
-  }
 }

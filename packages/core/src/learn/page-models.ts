@@ -334,40 +334,34 @@ export class PageModels {
     this.changes[page] = Math.max(0, view.getFloat32(20));
     for (let k = 0; k < scales; k++) this.counts[page * scales + k] = Math.max(0, view.getFloat32(24 + 4 * k));
     this.rhythms.restore(page, view, 24 + 4 * scales);
+    // What its groups and the collection know of it comes back with the page.
+    const lived = Math.max(0, this.last[page]! - this.birth[page]!);
+    this.allChanges += this.changes[page]!;
+    this.allTime += lived;
+    for (const group of this.groups[page]!) {
+      this.groupChanges[group]! += this.changes[page]!;
+      this.groupTime[group]! += lived;
+    }
     this.settle(page, now);
     return true;
   }
 
-  /** What belongs to no single page. */
+  /** What belongs to no single page. Groups' counts are not in it: they come back with the pages. */
   saveShared(): unknown {
     return {
-      changes: this.allChanges,
-      time: this.allTime,
       guess: this.guess,
-      groups: this.groupChanges.map((changes, i) => [changes, this.groupTime[i]]),
       memories: this.memories.map((weights) => weights.save()),
       week: this.week.save(),
       siblings: this.siblings.save(),
-      activities: this.activities.map((activity) => activity?.save()),
     };
   }
 
   restoreShared(saved: unknown): void {
     const s = saved as Shared;
-    this.allChanges = s.changes;
-    this.allTime = s.time;
     this.guess = s.guess;
-    s.groups.forEach((pair, i) => {
-      this.siblings.open(i);
-      this.groupChanges[i] = pair?.[0] ?? 0;
-      this.groupTime[i] = pair?.[1] ?? 0;
-    });
     s.memories.forEach((weights, i) => this.memories[i]?.restore(weights));
     this.week.restore(s.week);
     this.siblings.restore(s.siblings);
-    s.activities.forEach((activity, i) => {
-      if (activity) (this.activities[i] ??= new Activity()).restore(activity);
-    });
   }
 
   private reserve(page: number): void {
@@ -388,14 +382,10 @@ export class PageModels {
 const savedBytes = 24 + 4 * scales + 2 * quantiles + 4;
 
 interface Shared {
-  readonly changes: number;
-  readonly time: number;
   readonly guess: number;
-  readonly groups: readonly (readonly [number, number] | null)[];
   readonly memories: readonly number[][];
   readonly week: number[][];
-  readonly siblings: number[][];
-  readonly activities: readonly (number[][] | null)[];
+  readonly siblings: number;
 }
 
 function wider<T extends Float64Array | Float32Array>(old: T, into: T): T {

@@ -26,12 +26,13 @@ export class Siblings {
   private credit = new Float64Array(64);
   private debit = new Float64Array(64);
   private size = 0;
+  private start = shareStart;
 
   /** Makes room for the group. */
   open(group: number): void {
     if (group >= this.from.length) this.grow(Math.max(group + 1, 2 * this.from.length));
     for (; this.size <= group; this.size++) {
-      this.credit[this.size] = shareStart * shareWorth;
+      this.credit[this.size] = this.start * shareWorth;
       this.debit[this.size] = shareWorth;
     }
   }
@@ -91,17 +92,23 @@ export class Siblings {
     return true;
   }
 
-  save(): number[][] {
-    return [this.credit, this.debit].map((list) => [...list.subarray(0, this.size)]);
+  /** The share over all groups: groups have other numbers after a restart, so their own are learned anew. */
+  save(): number {
+    let credits = 0;
+    let debits = 0;
+    for (let group = 0; group < this.size; group++) {
+      credits += this.credit[group]!;
+      debits += this.debit[group]!;
+    }
+    return debits > 0 ? credits / debits : shareStart;
   }
 
-  /** Shares come back, episodes do not: they are over by the time anyone restarts. */
-  restore(saved: readonly number[][]): void {
-    const [credit, debit] = saved;
-    if (!credit || !debit || credit.length !== debit.length) return;
-    if (credit.length > 0) this.open(credit.length - 1);
-    this.credit.set(credit);
-    this.debit.set(debit);
+  restore(share: number): void {
+    if (!(share > 0 && share < 1)) return;
+    this.start = share;
+    for (let group = 0; group < this.size; group++) {
+      if (this.debit[group] === shareWorth) this.credit[group] = share * shareWorth;
+    }
   }
 
   private grow(length: number): void {

@@ -246,7 +246,7 @@ export class RevisitPolicy implements Policy {
     const worth = this.watched[page]!.weight * (aims.importance ? aims.importance(now) : 1);
     const missed = models.mass + models.together;
     const mark = (this.dear * models.rate) / worth;
-    if (aims.loss !== 'staleness') return missed / Math.sqrt(2 * mark);
+    if ((this.watched[page]!.loss ?? aims.loss) !== 'staleness') return missed / Math.sqrt(2 * mark);
     // For small U both marks agree: 1 - (1 + U) exp(-U) is U^2 / 2 there.
     return Math.sqrt(Math.max(0, missed < 1e-3 ? missed ** 2 / 2 : 1 - (1 + missed) * Math.exp(-missed)) / mark);
   }

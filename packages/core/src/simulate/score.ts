@@ -18,7 +18,7 @@ export interface Score {
   readonly probes: number;
   readonly changes: number;
   readonly meanDelayHours: number;
-  /** Change-hours, each hour weighed by its importance. */
+  /** Change-hours, each hour weighed by its importance and the page's weight. */
   readonly obsolescence: number;
   /** Share of page-time (weighed by importance) in which the copy was what the page showed. */
   readonly freshness: number;
@@ -31,7 +31,12 @@ export interface ScoreDetail extends Score {
   readonly delays: Float64Array;
 }
 
-export function scoreProbes(split: Split, log: ProbeLog, importance?: ImportanceIntegral): ScoreDetail {
+export function scoreProbes(
+  split: Split,
+  log: ProbeLog,
+  importance?: ImportanceIntegral,
+  weights?: Float64Array,
+): ScoreDetail {
   const pages = split.names.length;
   const starts = new Int32Array(pages + 1);
   for (let i = 0; i < log.length; i++) starts[log.page(i) + 1]!++;
@@ -66,7 +71,7 @@ export function scoreProbes(split: Split, log: ProbeLog, importance?: Importance
       if (staleSince < 0) staleSince = at;
       const found = probe < end ? byPage[probe]! : split.testEnd;
       delays[changes++] = (found - at) / 3600;
-      obsolescence += integral(found) - integral(at);
+      obsolescence += (weights ? weights[p]! : 1) * (integral(found) - integral(at));
     }
     if (staleSince >= 0) {
       if (probe < end) hits++;

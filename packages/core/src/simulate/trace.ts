@@ -64,6 +64,48 @@ function unquoted(field: string): string {
     : field;
 }
 
+/**
+ * Reads the published 14-week crawl's history: tab-separated `url id, offset in days, [[gap_days, changed], …]`. A page is
+ * born at its offset; a look that found a change becomes an event of that moment, the first at which it was seen. Days
+ * count from `start`, for the set carries no dates.
+ */
+export function readCrawlHistory(text: string, start: number): TraceOutcome {
+  const events: [string, number][] = [];
+  const lines = text.split('\n');
+  for (const [row, line] of lines.entries()) {
+    if (line.trim() === '') continue;
+    const [id, offset, list] = line.replace(/\r$/, '').split('\t');
+    const history = list === undefined ? undefined : lookList(list);
+    const from = Number(offset);
+    if (id === undefined || !history || !Number.isFinite(from)) {
+      if (row === 0 && !line.includes('[[')) continue;
+      return {
+        kind: 'refused',
+        sentence: `history row ${row + 1}: "${line.slice(0, 60)}" is not id, offset and [[gap_days, changed], …] between tabs`,
+      };
+    }
+    let days = from;
+    events.push([id, start + Math.round(days * 86_400)]);
+    for (const [gap, changed] of history) {
+      days += gap;
+      if (changed) events.push([id, start + Math.round(days * 86_400)]);
+    }
+  }
+  if (events.length === 0) return { kind: 'refused', sentence: 'history: it holds no pages' };
+  return { kind: 'read', trace: traceOf(events) };
+}
+
+function lookList(text: string): readonly (readonly [number, number | boolean])[] | undefined {
+  try {
+    const list: unknown = JSON.parse(text.toLowerCase());
+    const good =
+      Array.isArray(list) && list.every((pair) => Array.isArray(pair) && pair.length === 2 && Number.isFinite(pair[0]));
+    return good ? (list as [number, number | boolean][]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The last event of all; -Infinity for an empty trace. */
 export function lastEvent(trace: Trace): number {
   let last = -Infinity;

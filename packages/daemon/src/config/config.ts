@@ -244,7 +244,7 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     robots: all.robots ?? 64,
     robotsMin: all.robotsMin ?? 0,
     queueMax: all.queue ?? 4_096,
-    policy: all.policy ?? 'uniform',
+    policy: all.policy ?? 'revisit',
     allowNetwork: all.allowNetwork ?? [],
     contact: all.contact,
     proxy: all.proxy,

@@ -23,6 +23,7 @@ export const commands: readonly CommandModule[] = [
   { names: ['plan'], load: async () => (await import('./plan.ts')).registerPlan },
   { names: ['token'], load: async () => (await import('./token.ts')).registerToken },
   { names: ['solve'], load: async () => (await import('./solve.ts')).registerSolve },
+  { names: ['simulate'], load: async () => (await import('./simulate.ts')).registerSimulate },
   { names: ['import'], load: async () => (await import('./import.ts')).registerImport },
   { names: ['export'], load: async () => (await import('./export.ts')).registerExport },
   { names: ['robot'], load: async () => (await import('./robot.ts')).registerRobot },

@@ -1,0 +1,246 @@
+import { existsSync } from 'node:fs';
+import { open, writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import {
+  type Budget,
+  type Split,
+  type Trace,
+  kinOf,
+  policies,
+  probesAllowed,
+  sitePrefix,
+  splitTrace,
+  traceOf,
+} from '@revisit/core';
+import { openFolder } from '../../folder.ts';
+import { type Compared, comparePolicy } from '../../lab/compare.ts';
+import { type BudgetRun, comparisonHtml } from '../../lab/comparison-report.ts';
+import { historyOf } from '../../lab/lab.ts';
+import { type ImportanceFile, type Read, readImportanceFile, readTrace } from '../../lab/trace-file.ts';
+import { noFolder } from '../client.ts';
+import { example, jsonOption } from '../options.ts';
+import { type CommandOutcome, done, failed, print, printJson, wrong } from '../outcome.ts';
+import type { Runner } from '../program.ts';
+import { progress } from '../progress.ts';
+import { table } from '../table.ts';
+
+interface SimulateOptions {
+  readonly trace?: string;
+  readonly data?: string;
+  readonly train: string;
+  readonly test: string;
+  readonly budget: string;
+  readonly policies: string;
+  readonly learn: string;
+  readonly importance?: string;
+  readonly spacing: string;
+  readonly siteOf: string;
+  readonly probesOut?: string;
+  readonly report?: string;
+  readonly json?: boolean;
+}
+
+interface Asked {
+  readonly trainSeconds: number;
+  readonly testSeconds: number;
+  readonly budgets: readonly { readonly text: string; readonly budget: Budget }[];
+  readonly names: readonly string[];
+  readonly learn: 'probes' | 'events';
+  readonly spacingSeconds: number;
+  readonly importance?: ImportanceFile;
+}
+
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 };
+
+/** A length of time such as 730d or 12h, in seconds. */
+function spanOf(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)\s*([smhdwy])$/.exec(text);
+  return match ? Number(match[1]) * unitSeconds[match[2]!]! : undefined;
+}
+
+function budgetOf(text: string): Budget | undefined {
+  const match = /^(\d+(?:\.\d+)?(?:e-?\d+)?)\/(page\/day|change)$/.exec(text);
+  const looks = match ? Number(match[1]) : 0;
+  if (!match || !(looks > 0)) return undefined;
+  return { kind: match[2] === 'change' ? 'per-change' : 'per-page-day', looks };
+}
+
+/** Checks every word of the call before anything is read or run. */
+function asked(options: SimulateOptions): Read<Asked> {
+  const bad = (sentence: string) => ({ kind: 'wrong', sentence }) as const;
+  const trainSeconds = spanOf(options.train);
+  if (!trainSeconds) return bad(`--train ${options.train}: a length of time above 0 such as 730d is expected`);
+  const testSeconds = spanOf(options.test);
+  if (!testSeconds) return bad(`--test ${options.test}: a length of time above 0 such as 365d is expected`);
+  const spacingSeconds = options.spacing === '0' ? 0 : spanOf(options.spacing);
+  if (spacingSeconds === undefined)
+    return bad(`--spacing ${options.spacing}: a length of time such as 10s is expected`);
+  const budgets: { text: string; budget: Budget }[] = [];
+  for (const text of options.budget.split(',')) {
+    const budget = budgetOf(text);
+    if (!budget) return bad(`--budget ${text}: R/page/day or R/change with R above 0 is expected`);
+    budgets.push({ text, budget });
+  }
+  const names = options.policies === 'all' ? Object.keys(policies) : [...new Set(options.policies.split(','))];
+  const unknown = names.find((name) => !Object.hasOwn(policies, name));
+  if (unknown !== undefined)
+    return bad(`--policies ${unknown}: is not known; known policies are ${Object.keys(policies).join(', ')}`);
+  const { learn } = options;
+  if (learn !== 'probes' && learn !== 'events') return bad(`--learn ${learn}: probes or events is expected`);
+  if (options.siteOf !== 'prefix' && options.siteOf !== 'all')
+    return bad(`--site-of ${options.siteOf}: prefix (up to the first slash) or all (one site) is expected`);
+  if (options.probesOut !== undefined && budgets.length > 1)
+    return bad(`--probes-out ${options.probesOut}: one budget is expected with it, not ${budgets.length}`);
+  const base = { trainSeconds, testSeconds, budgets, names, learn, spacingSeconds } as const;
+  if (options.importance === undefined) return { kind: 'read', value: base };
+  const importance = readImportanceFile(options.importance);
+  return importance.kind === 'wrong' ? importance : { kind: 'read', value: { ...base, importance: importance.value } };
+}
+
+/** The trace of a file, or of a data folder's own changes. */
+async function traceFrom(options: SimulateOptions): Promise<Read<Trace> | CommandOutcome> {
+  if ((options.trace === undefined) === (options.data === undefined))
+    return { kind: 'wrong', sentence: '--trace FILE or --data DIR is expected, and not both' };
+  if (options.trace !== undefined) return readTrace(options.trace);
+  if (!existsSync(options.data!)) return { kind: 'wrong', sentence: noFolder(options.data!) };
+  const folder = openFolder(options.data!);
+  if (folder.kind !== 'opened') return failed(folder.sentence);
+  const { names, events } = await historyOf(folder.store);
+  await folder.close();
+  if (events.length === 0) return { kind: 'wrong', sentence: `--data ${options.data}: no change has been seen yet` };
+  return {
+    kind: 'read',
+    value: traceOf(events.map(([page, seconds]) => [names[page]!, Math.floor(seconds)] as const)),
+  };
+}
+
+async function writeProbes(file: string, split: Split, compared: readonly Compared[]): Promise<void> {
+  const out = await open(file, 'w');
+  await out.write('policy,source,unix_seconds\n');
+  for (const { policy, log } of compared) {
+    let lines: string[] = [];
+    for (let i = 0; i < log.length; i++) {
+      const name = split.names[log.page(i)]!;
+      lines.push(`${policy},${/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name},${log.at(i)}\n`);
+      if (lines.length === 50_000 || i === log.length - 1) {
+        await out.write(lines.join(''));
+        lines = [];
+      }
+    }
+  }
+  await out.close();
+}
+
+function resultOf({ policy, score, seconds, knob, runs, reliability }: Compared): Record<string, unknown> {
+  const { delays: _delays, ...rest } = score;
+  return { policy, ...rest, seconds, knob, runs, ...(reliability ? { reliability } : {}) };
+}
+
+function shown(split: Split, runs: readonly BudgetRun[]): string {
+  const head = ['policy', 'probes', 'changes', 'mean delay h', 'freshness', 'hit rate', 'obsolescence', 'seconds'];
+  const parts = runs.map((run) => {
+    const rows = run.compared.map(({ policy, score, seconds }) => [
+      policy,
+      String(score.probes),
+      String(score.changes),
+      score.meanDelayHours.toPrecision(4),
+      score.freshness.toFixed(4),
+      score.hitRate.toFixed(4),
+      score.obsolescence.toPrecision(5),
+      seconds.toFixed(1),
+    ]);
+    return `budget ${run.budget}: ${run.allowed} probes over ${split.names.length} pages\n\n${table(head, rows)}`;
+  });
+  return parts.join('\n\n');
+}
+
+async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
+  const call = asked(options);
+  if (call.kind === 'wrong') return wrong(call.sentence);
+  const trace = await traceFrom(options);
+  if ('code' in trace) return trace;
+  if (trace.kind === 'wrong') return wrong(trace.sentence);
+  const { trainSeconds, testSeconds, budgets, names, learn, spacingSeconds, importance } = call.value;
+  const split = splitTrace(trace.value, trainSeconds, testSeconds);
+  if (split.names.length === 0 || split.trainStart >= split.testStart)
+    return wrong(
+      `--test ${options.test}: no source changed before the test begins; a shorter test or a longer trace is expected`,
+    );
+  const kin = kinOf(split.names, options.siteOf === 'all' ? () => '' : sitePrefix);
+  const weights =
+    importance?.kind === 'pages'
+      ? Float64Array.from(split.names, (name) => importance.weightOf.get(name) ?? 1)
+      : undefined;
+
+  const bar = progress('simulate', 100);
+  const runs: BudgetRun[] = [];
+  for (const [b, { text, budget }] of budgets.entries()) {
+    const allowed = probesAllowed(split, budget);
+    if (allowed < 1) return wrong(`--budget ${text}: not one probe in the whole test; more is expected`);
+    const given = {
+      split,
+      kin,
+      allowed,
+      learn,
+      spacingSeconds,
+      ...(importance?.kind === 'times' ? { importance: importance.importance } : {}),
+      ...(weights ? { weights } : {}),
+    };
+    const compared = names.map((name, i) => {
+      const say = (share: number): void =>
+        bar.to((100 * (b + (i + share) / names.length)) / budgets.length, `${name} at ${text}`);
+      return comparePolicy(name, given, say, () => performance.now());
+    });
+    runs.push({ budget: text, allowed, compared });
+  }
+  bar.end();
+  try {
+    if (options.probesOut !== undefined) await writeProbes(options.probesOut, split, runs[0]!.compared);
+    if (options.report !== undefined)
+      await writeFile(options.report, comparisonHtml(`Policies on ${options.trace ?? options.data}`, split, runs));
+  } catch (error) {
+    return failed(
+      `${options.report ?? options.probesOut}: cannot be written (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+  if (options.json) printJson(jsonOf(split, learn, runs));
+  else print(shown(split, runs));
+  return done;
+}
+
+function jsonOf(split: Split, learn: string, runs: readonly BudgetRun[]): Record<string, unknown> {
+  const body = ({ budget, allowed, compared }: BudgetRun) => ({ budget, allowed, policies: compared.map(resultOf) });
+  return {
+    trainStart: split.trainStart,
+    testStart: split.testStart,
+    testEnd: split.testEnd,
+    pages: split.names.length,
+    expectedChanges: split.expectedChanges,
+    learn,
+    ...(runs.length === 1 ? body(runs[0]!) : { budgets: runs.map(body) }),
+  };
+}
+
+export function registerSimulate(program: Command, run: Runner): void {
+  const command = program
+    .command('simulate')
+    .description('policies against a recorded trace, each with the same number of probes')
+    .option('--trace <file>', 'source,unix_seconds as .csv or .csv.gz, or the 14-week crawl set’s history')
+    .option('--data <folder>', 'replay this collection’s own changes instead')
+    .option('--train <time>', 'what is learned from, before the test', '730d')
+    .option('--test <time>', 'what is scored; it ends with the last event', '365d')
+    .option('--budget <list>', 'probes as R/page/day or R/change; several for curves', '0.1/page/day')
+    .option('--policies <list>', 'by name, or "all"', 'uniform,lambdacrawl,revisit')
+    .option('--learn <how>', 'see training through probes, or know its events', 'probes')
+    .option('--importance <file>', 'hours of the week that count more (JSON), or a weight for each source')
+    .option('--spacing <time>', 'least time between two probes of one site', '0')
+    .option('--site-of <how>', 'what one site is: prefix (up to the first slash) or all', 'prefix')
+    .option('--probes-out <file>', 'write policy,source,unix_seconds of every probe in the test')
+    .option('--report <file>', 'write an HTML report with plots');
+  jsonOption(command);
+  example(
+    command,
+    'revisit simulate --trace pages.csv.gz --train 365d --test 180d --budget 30/change --policies uniform,lambdacrawl,revisit --report report.html',
+  );
+  command.action(run(simulate));
+}

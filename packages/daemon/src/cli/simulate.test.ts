@@ -1,0 +1,130 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { exponential, random } from '@revisit/core';
+import { expect, test } from 'vitest';
+import { readImportance } from '../lab/importance.ts';
+import { freshFolder, revisit } from '../trial/command.ts';
+
+const day = 86_400;
+
+function traceText(): string {
+  const next = random(2);
+  const rows: [string, number][] = [];
+  for (let page = 0; page < 12; page++) {
+    for (let at = 1_700_000_000; at < 1_700_000_000 + 90 * day; at += exponential(next, day * (page < 6 ? 0.5 : 8)))
+      rows.push([`site/p${page}`, Math.floor(at)]);
+  }
+  rows.sort((a, b) => a[1] - b[1]);
+  return `source,unix_seconds\n${rows.map(([source, at]) => `${source},${at}`).join('\n')}\n`;
+}
+
+test('simulate compares policies on a trace, writes probes that can be scored again, and a report', async () => {
+  const folder = freshFolder();
+  const trace = join(folder, 't.csv.gz');
+  writeFileSync(trace, gzipSync(traceText()));
+  const [probes, report] = [join(folder, 'probes.csv'), join(folder, 'report.html')];
+  const words = ['simulate', '--trace', trace, '--train', '60d', '--test', '30d', '--budget', '10/change'];
+  const ended = await revisit([
+    ...words,
+    '--policies',
+    'uniform,heritrix,revisit',
+    '--json',
+    '--probes-out',
+    probes,
+    '--report',
+    report,
+  ]);
+  expect(ended.err).toBe('');
+  expect(ended.code).toBe(0);
+  const body = JSON.parse(ended.out) as {
+    testStart: number;
+    testEnd: number;
+    allowed: number;
+    policies: { policy: string; probes: number; changes: number; meanDelayHours: number }[];
+  };
+  const lines = readFileSync(probes, 'utf8').trim().split('\n');
+  expect(lines[0]).toBe('policy,source,unix_seconds');
+  const events = traceText()
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(','));
+  for (const one of body.policies) {
+    expect(one.probes).toBeLessThanOrEqual(body.allowed);
+    expect(one.probes).toBeGreaterThanOrEqual(0.99 * body.allowed);
+    const own = lines.filter((line) => line.startsWith(`${one.policy},`)).map((line) => line.split(','));
+    expect(own.length).toBe(one.probes);
+    let delay = 0;
+    let changes = 0;
+    for (const [source, seconds] of events) {
+      const at = Number(seconds);
+      if (at <= body.testStart) continue;
+      const found = own.find((probe) => probe[1] === source && Number(probe[2]) >= at);
+      delay += (found ? Number(found[2]) : body.testEnd) - at;
+      changes++;
+    }
+    expect(one.changes).toBe(changes);
+    expect(one.meanDelayHours).toBeCloseTo(delay / changes / 3600, 6);
+  }
+  const html = readFileSync(report, 'utf8');
+  expect(html).toContain('How soon changes were found');
+  expect(html).toContain('The week as learned');
+  expect(html).not.toMatch(/(?:src|href)="http/);
+});
+
+test('the 14-week set’s form, weights, spacing and events are understood', async () => {
+  const folder = freshFolder();
+  const history = join(folder, 'urlid_offset_history.tsv');
+  const looks = (every: number) =>
+    JSON.stringify(Array.from({ length: 98 }, (_, i) => [1, i % every === every - 1 ? 1 : 0]));
+  writeFileSync(history, Array.from({ length: 8 }, (_, i) => `${i}\t${i % 3}\t${looks(2 + i)}`).join('\n'));
+  const weights = join(folder, 'urlid_imp.tsv');
+  writeFileSync(weights, '0\t5\n1\t0.5\n');
+  const words = ['simulate', '--trace', history, '--train', '60d', '--test', '30d', '--budget', '2/page/day'];
+  const ended = await revisit([
+    ...words,
+    '--policies',
+    'lambdacrawl,revisit',
+    '--importance',
+    weights,
+    '--spacing',
+    '60s',
+    '--learn',
+    'events',
+  ]);
+  expect(ended.err).toBe('');
+  expect(ended.code).toBe(0);
+  expect(ended.out).toContain('480 probes over 8 pages');
+});
+
+test('what is wrong with a call is said in one sentence', async () => {
+  const folder = freshFolder();
+  const trace = join(folder, 't.csv');
+  writeFileSync(trace, 'a,1\nb,zwei\n');
+  const tries: [string[], RegExp][] = [
+    [['--trace', trace], /row 2: "b,zwei"/],
+    [['--trace', join(folder, 'none.csv')], /none\.csv: cannot be read/],
+    [['--trace', trace, '--budget', '10/hour'], /--budget 10\/hour: R\/page\/day or R\/change/],
+    [['--trace', trace, '--policies', 'best'], /--policies best: is not known; known policies are uniform/],
+    [['--trace', trace, '--learn', 'all'], /--learn all: probes or events/],
+    [['--trace', trace, '--train', 'long'], /--train long:/],
+    [[], /--trace FILE or --data DIR/],
+  ];
+  for (const [words, sentence] of tries) {
+    const ended = await revisit(['simulate', ...words]);
+    expect(ended.code).toBe(2);
+    expect(ended.out).toBe('');
+    expect(ended.err).toMatch(sentence);
+    expect(ended.err.trim().split('\n').length).toBe(1);
+  }
+});
+
+test('an importance over the week has the integral of its steps', () => {
+  const work = readImportance({ breaks: [0, 9, 18, 24], values: [1, 3, 1], period: 24 })!;
+  const monday = 1_700_438_400;
+  expect([work.at(monday), work.at(monday + 9 * 3600), work.at(monday + 18 * 3600)]).toEqual([1, 3, 1]);
+  expect(work.integral(monday + 7 * day) - work.integral(monday)).toBeCloseTo(7 * (15 + 27) * 3600, 3);
+  expect(work.integral(monday + 10 * 3600) - work.integral(monday)).toBeCloseTo(12 * 3600, 3);
+  expect(readImportance({ breaks: [0, 9], values: [1], period: 24 })).toBeUndefined();
+});

@@ -1,0 +1,110 @@
+/** Policies on one split of a trace, each calibrated to the same number of looks, with all that a report wants to show. */
+import {
+  type Aims,
+  type Kin,
+  type Policy,
+  ProbeLog,
+  type ScoreDetail,
+  type Split,
+  RevisitPolicy,
+  calibrate,
+  policies,
+  replay,
+  scoreProbes,
+} from '@revisit/core';
+import type { Importance } from './importance.ts';
+
+export interface Comparison {
+  readonly split: Split;
+  readonly kin: Kin;
+  readonly allowed: number;
+  readonly learn: 'probes' | 'events';
+  readonly spacingSeconds: number;
+  readonly importance?: Importance;
+  readonly weights?: Float64Array;
+}
+
+/** What the policy said of its copies, in tenths of probability, and what looks then showed. */
+export interface ReliabilityBin {
+  readonly looks: number;
+  readonly said: number;
+  readonly held: number;
+}
+
+export interface Compared {
+  readonly policy: string;
+  readonly score: ScoreDetail;
+  readonly log: ProbeLog;
+  readonly seconds: number;
+  readonly knob: number;
+  readonly runs: number;
+  readonly reliability?: readonly ReliabilityBin[];
+  readonly week?: readonly number[];
+}
+
+class Reliability {
+  readonly #looks = new Float64Array(10);
+  readonly #said = new Float64Array(10);
+  readonly #held = new Float64Array(10);
+
+  add(said: number, held: boolean): void {
+    const bin = Math.min(9, Math.max(0, Math.floor(10 * said)));
+    this.#looks[bin]!++;
+    this.#said[bin]! += said;
+    if (held) this.#held[bin]!++;
+  }
+
+  bins(): ReliabilityBin[] {
+    return Array.from(this.#looks, (looks, i) => ({
+      looks,
+      said: looks > 0 ? this.#said[i]! / looks : 0,
+      held: looks > 0 ? this.#held[i]! / looks : 0,
+    }));
+  }
+}
+
+export function comparePolicy(
+  name: string,
+  given: Comparison,
+  progress: (share: number) => void,
+  clockMs: () => number,
+): Compared {
+  const entry = policies[name]!;
+  const aims: Aims = given.importance ? { importance: given.importance.at } : {};
+  let reliability = new Reliability();
+  let policy: Policy | undefined;
+  let seconds = 0;
+  const run = (knob: number) => {
+    reliability = new Reliability();
+    policy = entry.knob === 'scale' ? entry.create(knob) : entry.aimed ? entry.aimed(aims) : entry.create();
+    const believing = policy instanceof RevisitPolicy ? policy : undefined;
+    const started = clockMs();
+    const outcome = replay(given.split, policy, {
+      allowed: given.allowed,
+      told: entry.knob === 'told' ? knob : 1,
+      kin: given.kin,
+      learn: given.learn,
+      spacingSeconds: given.spacingSeconds,
+      progress,
+      ...(given.weights ? { weights: given.weights } : {}),
+      ...(believing
+        ? { audit: (page, at, changed) => reliability.add(believing.belief(page, at).current, !changed) }
+        : {}),
+    });
+    seconds = (clockMs() - started) / 1000;
+    return outcome;
+  };
+  const done = calibrate(given.allowed, run, { start: 1, rises: entry.knob === 'told' });
+  const { log } = done.replay;
+  return {
+    policy: name,
+    score: scoreProbes(given.split, log, given.importance?.integral, given.weights),
+    log,
+    seconds,
+    knob: done.knob,
+    runs: done.runs,
+    ...(policy instanceof RevisitPolicy
+      ? { reliability: reliability.bins(), week: Array.from(policy.weekShape()) }
+      : {}),
+  };
+}

@@ -1,0 +1,162 @@
+/** A comparison of policies as one HTML file that needs nothing from outside. */
+import type { Split } from '@revisit/core';
+import type { Plot } from '../reproduce/item.ts';
+import { escape, plotSvg } from '../reproduce/svg.ts';
+import type { Compared } from './compare.ts';
+
+export interface BudgetRun {
+  readonly budget: string;
+  readonly allowed: number;
+  readonly compared: readonly Compared[];
+}
+
+const style =
+  'body{font:15px/1.5 sans-serif;max-width:1000px;margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .6em;text-align:right;font-size:13px}td:first-child{text-align:left}.plots{display:flex;flex-wrap:wrap;gap:10px}';
+const days = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+/** More dots than this in one picture are a blot. */
+const dotsMax = 4000;
+const rowsMax = 15;
+
+const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  `<table><tr>${head.map((cell) => `<th>${escape(cell)}</th>`).join('')}</tr>${rows
+    .map((row) => `<tr>${row.map((cell) => `<td>${escape(cell)}</td>`).join('')}</tr>`)
+    .join('')}</table>`;
+
+function scoreTable({ compared }: BudgetRun): string {
+  const best = Math.min(...compared.map(({ score }) => score.meanDelayHours));
+  return tableOf(
+    ['policy', 'probes', 'changes', 'mean delay, h', '× best', 'freshness', 'hit rate', 'obsolescence', 'seconds'],
+    compared.map(({ policy, score, seconds }) => [
+      policy,
+      String(score.probes),
+      String(score.changes),
+      score.meanDelayHours.toPrecision(4),
+      (score.meanDelayHours / best).toFixed(2),
+      score.freshness.toFixed(4),
+      score.hitRate.toFixed(4),
+      score.obsolescence.toPrecision(5),
+      seconds.toFixed(1),
+    ]),
+  );
+}
+
+function againstBudget(runs: readonly BudgetRun[], pages: number, testDays: number): Plot[] {
+  if (runs.length < 2) return [];
+  const names = runs[0]!.compared.map(({ policy }) => policy);
+  const series = (value: (one: Compared) => number) =>
+    names.map((name) => ({
+      name,
+      points: runs.map((run) => {
+        const one = run.compared.find(({ policy }) => policy === name)!;
+        return [run.allowed / pages / testDays, value(one)] as const;
+      }),
+    }));
+  const x = 'probes a page and day';
+  return [
+    {
+      title: 'Delay against budget',
+      x,
+      y: 'mean delay, hours',
+      series: series(({ score }) => score.meanDelayHours),
+      logX: true,
+    },
+    {
+      title: 'Staleness against budget',
+      x,
+      y: 'share of page-time stale',
+      series: series(({ score }) => 1 - score.freshness),
+      logX: true,
+    },
+  ];
+}
+
+function delays(run: BudgetRun): Plot {
+  const quantiles = Array.from({ length: 50 }, (_, i) => (i + 0.5) / 50);
+  const series = run.compared.map(({ policy, score }) => ({
+    name: policy,
+    points: quantiles.map((q) => [score.delays[Math.floor(q * score.delays.length)] ?? 0, q] as const),
+  }));
+  const far = run.compared.map(({ score }) => score.delays[Math.floor(0.9 * score.delays.length)] ?? 0);
+  // A policy that forgets pages would squeeze all the others into one line at the left.
+  const limit = 3 * [...far].sort((a, b) => a - b)[Math.floor(far.length / 2)]!;
+  return {
+    title: 'How soon changes were found',
+    x: 'delay, hours',
+    y: 'share of changes found',
+    series: series.map((one) => ({ ...one, points: one.points.filter(([delay]) => delay <= limit) })),
+    yMax: 1,
+  };
+}
+
+/** The busiest pages' looks and changes over a stretch of the test. */
+function whoWhen(split: Split, one: Compared): Plot {
+  const counts = split.times.map((times, page) => [page, times.filter((at) => at > split.testStart).length] as const);
+  const shown = counts
+    .toSorted((a, b) => b[1] - a[1])
+    .slice(0, rowsMax)
+    .map(([page]) => page);
+  const row = new Map(shown.map((page, i) => [page, i + 1]));
+  const looks: [number, number][] = [];
+  for (let i = 0; i < one.log.length && looks.length < dotsMax; i++) {
+    const at = row.get(one.log.page(i));
+    if (at !== undefined) looks.push([(one.log.at(i) - split.testStart) / 86_400, at]);
+  }
+  const until = looks.at(-1)?.[0] ?? 1;
+  const changes = shown.flatMap((page, i) =>
+    Array.from(split.times[page]!)
+      .map((at) => [(at - split.testStart) / 86_400, i + 1.35] as const)
+      .filter(([day]) => day > 0 && day <= until),
+  );
+  return {
+    title: `Who was probed when: ${one.policy}`,
+    x: 'days into the test',
+    y: `the ${shown.length} busiest pages`,
+    series: [
+      { name: 'looks', points: looks, draw: 'dots' },
+      { name: 'changes', points: changes, draw: 'dots' },
+    ],
+  };
+}
+
+function weekHeatmap(week: readonly number[]): string {
+  const most = Math.max(...week);
+  const cells = week.map((value, i) => {
+    const shade = Math.round(255 - (200 * value) / most);
+    return `<rect x="${40 + (i % 24) * 17}" y="${20 + Math.floor(i / 24) * 17}" width="16" height="16" fill="rgb(${shade},${shade},255)"><title>${days[Math.floor(i / 24)]} ${i % 24}:00 ${value.toFixed(2)}</title></rect>`;
+  });
+  const names = days.map((day, i) => `<text x="4" y="${32 + 17 * i}">${day}</text>`);
+  const hours = [0, 6, 12, 18].map((h) => `<text x="${40 + 17 * h}" y="14">${h}:00</text>`);
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="460" height="145" font-family="sans-serif" font-size="11" role="img" aria-label="The week as learned">${hours.join('')}${names.join('')}${cells.join('')}</svg>`;
+}
+
+function learned(one: Compared): string {
+  const bins = (one.reliability ?? []).map((bin, i) => ({ ...bin, i })).filter(({ looks }) => looks > 0);
+  const reliability = tableOf(
+    ['said current', 'looks', 'said, mean', 'was current', 'error'],
+    bins.map(({ i, looks, said, held }) => [
+      `${(i / 10).toFixed(1)} to ${((i + 1) / 10).toFixed(1)}`,
+      String(looks),
+      said.toFixed(3),
+      held.toFixed(3),
+      (said - held).toFixed(3),
+    ]),
+  );
+  const week = one.week ? `<h3>The week as learned (UTC)</h3>${weekHeatmap(one.week)}` : '';
+  return bins.length > 0
+    ? `<h3>Was the copy current as often as ${escape(one.policy)} said?</h3>${reliability}${week}`
+    : week;
+}
+
+export function comparisonHtml(title: string, split: Split, runs: readonly BudgetRun[]): string {
+  const testDays = (split.testEnd - split.testStart) / 86_400;
+  const main = runs[Math.floor(runs.length / 2)]!;
+  const plots = [
+    ...againstBudget(runs, split.names.length, testDays),
+    delays(main),
+    ...main.compared
+      .filter(({ policy }) => policy === 'revisit' || policy === main.compared[0]!.policy)
+      .map((one) => whoWhen(split, one)),
+  ];
+  const tables = runs.map((run) => `<h2>Budget ${escape(run.budget)}: ${run.allowed} probes</h2>${scoreTable(run)}`);
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title><style>${style}</style></head><body><h1>${escape(title)}</h1><p>${split.names.length} pages, ${split.testChanges} changes in ${testDays.toFixed(0)} days of test after ${((split.testStart - split.trainStart) / 86_400).toFixed(0)} days to learn from. Every policy made the same number of probes and saw only whether a page had changed since its last probe of it.</p>${tables.join('')}<div class="plots">${plots.map(plotSvg).join('')}</div>${main.compared.map(learned).join('')}</body></html>\n`;
+}
