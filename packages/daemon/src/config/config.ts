@@ -30,13 +30,13 @@ const selectSchema = z
 const law = z.union([z.string(), z.looseObject({ kind: z.string() })]);
 
 const pageSchema = z.strictObject({
-  url: z.string(),
+  url: z.string().describe('An http or https address'),
   select: z
     .union([z.string(), selectSchema])
     .optional()
     .describe('A CSS selector, or one of css, xpath, jsonpath, jq, regexp, part'),
-  title: z.string().optional(),
-  tags: z.array(z.string()).optional(),
+  title: z.string().optional().describe('What to call it'),
+  tags: z.array(z.string()).optional().describe('Labels to find it by'),
   weight: z.number().positive().optional().describe('How much a change of this page matters, relative to 1'),
   urgency: law
     .optional()
@@ -47,10 +47,10 @@ const pageSchema = z.strictObject({
     .optional()
     .describe('What counts: how long changes wait, or being out of date at all'),
   spacing: duration.optional().describe('The least time between two looks at this page'),
-  headers: z.record(z.string(), z.string()).optional(),
-  render: z.boolean().optional(),
-  paused: z.boolean().optional(),
-  options: z.record(z.string(), z.unknown()).optional(),
+  headers: z.record(z.string(), z.string()).optional().describe('Sent with each request; shown to nobody again'),
+  render: z.boolean().optional().describe('Whether a browser draws the page before it is read'),
+  paused: z.boolean().optional().describe('Kept, and not looked at'),
+  options: z.record(z.string(), z.unknown()).optional().describe('How it is read, compared and told'),
 });
 
 const hours = z.string().refine((text) => parseHours(text) !== undefined, { error: hoursForm });
@@ -85,7 +85,13 @@ export const fileSchema = z.strictObject({
     .describe('PostgreSQL instead of the data folder, shared by all coordinators of a cluster'),
   nats: z.string().optional().describe('NATS servers of a cluster, separated by commas; needs store'),
   host: z.string().optional().describe('The address to listen on; beyond loopback a token is required'),
-  port: z.number().int().min(0).max(65_535).optional(),
+  port: z
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .optional()
+    .describe('Where API and dashboard listen; 0 takes any free port'),
   budget: rate.optional().describe('How many requests may be made over all pages, such as 600/hour'),
   spacing: duration.optional().describe('The least time between two requests to one site, such as 2s'),
   robots: z.number().int().min(1).max(10_000).optional().describe('The most requests that may be under way at once'),
@@ -99,7 +105,7 @@ export const fileSchema = z.strictObject({
       'How many may be under way however full the queue is; between it and robots the number follows the queue',
     ),
   queue: z.number().int().min(2).max(1_000_000).optional().describe('How many answers may wait for detection'),
-  policy: z.string().optional(),
+  policy: z.string().optional().describe('How looks are planned; docs/policies.md tells which fits'),
   allowNetwork: z.array(network).optional().describe('Private networks that may be visited, as CIDR'),
   contact: z.string().optional().describe('How site owners reach you; part of the user agent'),
   proxy: proxy.optional().describe('Requests go through this: http, https, socks5 or socks5h (names looked up there)'),
@@ -108,7 +114,7 @@ export const fileSchema = z.strictObject({
     .record(z.string(), siteSchema)
     .optional()
     .describe('Rules for single sites, by registrable domain such as example.org, or by host where there is none'),
-  logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional(),
+  logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional().describe('How much is logged on stderr'),
   smtp: z.string().optional().describe('Where letters are handed in, such as smtps://user:password@mail.example.org'),
   mailFrom: z.string().optional().describe('The sender of letters'),
   allowCommands: z.boolean().optional().describe('Whether subscriptions may start programs on this machine'),
@@ -120,7 +126,7 @@ export const fileSchema = z.strictObject({
     })
     .optional()
     .describe('How much of the past is kept; the last version always is'),
-  pages: z.array(pageSchema).optional(),
+  pages: z.array(pageSchema).optional().describe('What is watched from the start; pages added later stay too'),
 });
 
 export type ConfigFile = z.infer<typeof fileSchema>;

@@ -1,0 +1,197 @@
+/**
+ * Everything that README and docs tell people to type is typed here. The convention:
+ *   sh         run in the page's own folder, in order, as one session; `serve` and `demo` are put into the background or ended.
+ *              A page that adds nothing finds a collection of one page
+ *   sh setup   not run: it installs, or needs root or Docker; only such commands may stand in it
+ *   ts         a program that runs by itself
+ *   yaml       a revisit.yaml that is accepted (in a session's own files it may be anything)
+ *   json       a problem for `revisit solve` (docs/solve.md has a test of its own)
+ *   text       what the block before it prints
+ */
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfigText } from './config/config.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const home = mkdtempSync(join(tmpdir(), 'revisit-docs-'));
+const pages = [
+  'README.md',
+  'packages/core/README.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+].filter((name) => existsSync(join(root, name)));
+
+interface Block {
+  readonly info: string;
+  readonly text: string;
+  readonly line: number;
+}
+
+function blocksOf(page: string): readonly Block[] {
+  const lines = readFileSync(join(root, page), 'utf8').split('\n');
+  const blocks: Block[] = [];
+  for (let i = 0; i < lines.length; i++) {
+    const info = /^```(.*)$/.exec(lines[i]!)?.[1];
+    if (info === undefined) continue;
+    const end = lines.indexOf('```', i + 1);
+    blocks.push({ info: info.trim(), text: lines.slice(i + 1, end).join('\n'), line: i + 1 });
+    i = end;
+  }
+  return blocks;
+}
+
+function run(
+  command: string,
+  words: readonly string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(command, words, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    child.on('close', (code) => resolve({ code, out, err }));
+  });
+}
+
+/** Whoever is asked: the same page with a new sentence each time, so that there is something to see. */
+let web: Server;
+let asked = 0;
+beforeAll(async () => {
+  web = createServer((request, response) => {
+    if (request.url === '/robots.txt') return void response.writeHead(404).end();
+    response.writeHead(200, { 'content-type': 'text/html' });
+    const story = Array.from(
+      { length: 6 },
+      (_, i) =>
+        `<p>Paragraph ${i + 1} of a story that is long enough to be one, with sentences, commas, and people who read it, every day, to its end.</p>`,
+    );
+    response.end(
+      `<title>News</title><main><article><h1>News of today</h1><p id="price">${asked} euro</p><p>This is edition number ${asked++}, and it differs from the one before.</p>${story.join('')}</article></main>`,
+    );
+  });
+  await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+  mkdirSync(join(home, 'node_modules/@revisit'), { recursive: true });
+  symlinkSync(join(root, 'packages/core'), join(home, 'node_modules/@revisit/core'));
+  const bin = join(home, 'revisit');
+  writeFileSync(
+    bin,
+    `#!/bin/sh\nexec "${process.execPath}" --import "${join(import.meta.dirname, 'trial/pretend-internet.ts')}" "${join(root, 'packages/daemon/bin/revisit.js')}" "$@"\n`,
+  );
+  chmodSync(bin, 0o755);
+});
+afterAll(() => {
+  web.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** A daemon that a page starts runs beside the rest of the session, on a port of its own; a demonstration ends by itself. */
+const prelude = (port: number): string => `set -e
+serving=""
+end() { if [ -n "$serving" ]; then kill "$serving" 2>/dev/null || true; wait "$serving" 2>/dev/null || true; serving=""; fi; }
+trap end EXIT
+npx() { "$@"; }
+revisit() {
+  case "$1" in
+    serve)
+      end
+      "${home}/revisit" "$@" --port ${port} --spacing 10ms >serve.out 2>&1 &
+      serving=$!
+      for i in $(seq 1 300); do
+        if curl -sf http://127.0.0.1:${port}/api/status 2>/dev/null | grep -Eq '"looks":[1-9]|"pages":0'; then return 0; fi
+        sleep 0.1
+      done
+      cat serve.out >&2; return 1 ;;
+    demo) shift; "${home}/revisit" demo --port 0 --seconds 1 "$@" ;;
+    *) "${home}/revisit" "$@" ;;
+  esac
+}
+`;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}
+
+const setupWords = /^(npm|npx|git|cd|docker|sudo|systemctl|#|$)/;
+const kinds = ['', 'sh', 'sh setup', 'ts', 'yaml', 'json', 'text'];
+
+describe.each(pages)('%s', (page) => {
+  const blocks = blocksOf(page);
+
+  test('every block says what it is, and every link leads somewhere', () => {
+    for (const { info, text, line } of blocks) {
+      expect(kinds, `${page}:${line}`).toContain(info);
+      if (info === '')
+        expect(text, `${page}:${line} looks like a command; mark it sh`).not.toMatch(/^(npx )?revisit /m);
+      if (info === 'sh setup')
+        for (const command of text.split('\n')) expect(command, `${page}:${line}`).toMatch(setupWords);
+      if (info === 'yaml') expect(readConfigText(text, `${page}:${line}`)).toMatchObject({ kind: 'read' });
+    }
+    for (const [, target] of readFileSync(join(root, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g))
+      expect(existsSync(join(root, dirname(page), target!)), `${page} links to ${target}`).toBe(true);
+  });
+
+  const session = blocks.filter(({ info }) => info === 'sh');
+  test.skipIf(session.length === 0)(
+    'its session runs',
+    async () => {
+      const folder = mkdtempSync(join(home, 'session-'));
+      const port = await freePort();
+      // What stands in docs/solve.md as a file is one of its own examples.
+      const example = blocks.find(({ info }) => info === 'json');
+      if (example) writeFileSync(join(folder, 'problem.json'), example.text);
+      const script = session.map(({ text, line }) => {
+        const wanted = blocks.find(
+          (block) =>
+            block.info === 'text' &&
+            block.line > line &&
+            !blocks.some((other) => other.line > line && other.line < block.line),
+        );
+        const body = text.replaceAll('7373', String(port));
+        return `echo "== ${page}:${line}" >&2\n${wanted ? `{\n${body}\n} | tee told.txt\ncat > wanted.txt <<'WANTED'\n${wanted.text}\nWANTED\ndiff wanted.txt told.txt >&2` : body}`;
+      });
+      const begun = session.some(({ text }) => text.includes('revisit add'))
+        ? ''
+        : 'revisit add https://example.org/ >/dev/null\n';
+      writeFileSync(join(folder, 'session.sh'), `${prelude(port)}${begun}${script.join('\n')}\n`);
+      const { code, err } = await run('bash', ['session.sh'], folder, {
+        REVISIT_TRIAL_WEB: String((web.address() as AddressInfo).port),
+      });
+      expect(code, err.slice(-2_000)).toBe(0);
+    },
+    180_000,
+  );
+
+  const programs = blocks.flatMap((block, i) =>
+    block.info === 'ts' ? [{ ...block, wanted: blocks[i + 1]?.info === 'text' ? blocks[i + 1]!.text : undefined }] : [],
+  );
+  test.each(programs)('the program in line $line', async ({ text, line, wanted }) => {
+    const file = join(home, `program-${page.replaceAll('/', '-')}-${line}.ts`);
+    writeFileSync(file, text);
+    const { code, out, err } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', file], home);
+    expect(code, err).toBe(0);
+    if (wanted !== undefined) expect(out.trim()).toBe(wanted.trim());
+    else expect(out).not.toBe('');
+  });
+});
