@@ -158,6 +158,7 @@ export { DueQueue } from './policy/due-queue.ts';
 export type { Belief, Choice, Finding, Policy, Watched } from './policy/policy.ts';
 export { type Aims, RevisitPolicy } from './policy/revisit.ts';
 export { type Calibrated, calibrate } from './simulate/calibrate.ts';
+export { spreadChanges, withFalseChanges } from './simulate/estimate-noise.ts';
 export { ProbeLog } from './simulate/probe-log.ts';
 export { type Random, exponential, integer, normal, random } from './simulate/random.ts';
 export { type Replay, type ReplayOptions, replay } from './simulate/replay.ts';
