@@ -186,7 +186,8 @@ test('what was learned survives a restart, 64 bytes a page', () => {
     const before = policy.belief(i, 41 * day);
     const after = copy.belief(i, 41 * day);
     expect(Math.abs(after.ratePerDay / before.ratePerDay - 1)).toBeLessThan(0.15);
-    expect(Math.abs(after.current - before.current)).toBeLessThan(0.1);
+    // What its site and siblings were doing at the moment of the end is not kept.
+    expect(Math.abs(after.current - before.current)).toBeLessThan(0.2);
   }
   copy.restore(0, new Uint8Array(3), 41 * day);
   expect(copy.belief(0, 41 * day).ratePerDay).toBeGreaterThan(0);
