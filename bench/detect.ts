@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { random, type Random } from '@revisit/core';
 import type { Bench, Measurement } from '../house/bench.ts';
 import { detect, type Detected, type Previous } from '../packages/daemon/src/detect/detect.ts';
-import { difference } from '../packages/daemon/src/detect/difference.ts';
 import { freshState } from '../packages/daemon/src/store/rows.ts';
 import { openSqlite, type SqliteStore } from '../packages/daemon/src/store/sqlite.ts';
 import type { Look } from '../packages/daemon/src/values/look.ts';
@@ -136,13 +135,12 @@ async function times(store: SqliteStore, say: (line: string) => void): Promise<M
   await watcher.look(encoder.encode(page.html()));
   const [changed, unchanged]: [number[], number[]] = [[], []];
   let last = page.html();
-  for (let round = 0; round < 80; round++) {
+  for (let round = 0; round < 60; round++) {
     page.edit();
     const html = page.html();
     const body = encoder.encode(html);
     const begin = performance.now();
     await watcher.look(body);
-    difference(last, html, { format: 'html' });
     const between = performance.now();
     await watcher.look(body);
     unchanged.push(performance.now() - between);

@@ -203,7 +203,7 @@ async function compare(
     return settle(input, options, wiser, text, { kind: 'unchanged' });
   const count = Math.max(1, countOf(change, options, wiser));
   const seen = { kind: 'changed' as const, projection, count, summary: summaryOf(told(change, options, wiser)) };
-  return { ...again, ...(await settle(input, options, wiser, text, seen)) };
+  return { ...again, ...(await settle(input, options, wiser, text, seen, { from: view(last), change })) };
 }
 
 /** The text as it is compared: what is noise or ruled equal made equal. */
@@ -273,6 +273,8 @@ async function settle(
   state: DetectState,
   text: string,
   seen: Seen,
+  /** The difference to the last version: where that is the one last told, it need not be made again. */
+  known?: { readonly from: string; readonly change: Difference },
 ): Promise<Detected> {
   const { pendingSinceMs, ...settled } = state;
   const waits = seen.kind === 'changed' || pendingSinceMs !== undefined;
@@ -280,7 +282,8 @@ async function settle(
   const view = viewOf(options, state);
   const before = view((await input.previous!.told()) ?? '');
   const now = view(text);
-  const change = told(difference(before, now, differenceOptions(options, state)), options, state);
+  const whole = known?.from === before ? known.change : difference(before, now, differenceOptions(options, state));
+  const change = told(whole, options, state);
   const why =
     now === before ? 'it is again as it was last told' : unmet(options.tell, before, now, state.format, change);
   if (why !== undefined) {

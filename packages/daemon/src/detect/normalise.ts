@@ -20,6 +20,8 @@ function slow(field: string, pattern: RegExp): Normalised {
   };
 }
 
+const untidy = /[^\S\n ]| {2}|\n[ \n]| \n|^\s|\s$/;
+
 export function normalise(text: string, rules: NormaliseRules): Normalised {
   let out = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
   for (const rule of rules.replace) {
@@ -27,7 +29,8 @@ export function normalise(text: string, rules: NormaliseRules): Normalised {
     if (replaced === undefined) return slow('normalise.replace', rule.pattern);
     out = replaced;
   }
-  if (rules.whitespace) {
+  // Text that was taken from a tree is tidy already, and telling so is cheaper than tidying.
+  if (rules.whitespace && untidy.test(out)) {
     out = out
       .replace(/[^\S\n]+/g, ' ')
       .replace(/ ?\n[ \n]*/g, '\n')

@@ -35,11 +35,15 @@ export function isAdvertisement(element: Element): boolean {
   return attribs['aria-label'] !== undefined && /^(advertisement|sponsored)$/i.test(attribs['aria-label']);
 }
 
+/** White space that is more than one space. */
+const loose = /[^\S ]| {2}/;
+
 export function visibleText(root: AnyNode, keepAdvertisements = true): string {
   const lines: string[] = [];
   let line = '';
   const endLine = () => {
-    const text = line.replace(/[\s\u00a0]+/g, ' ').trim();
+    if (line === '') return;
+    const text = (loose.test(line) ? line.replace(/[\s\u00a0]+/g, ' ') : line).trim();
     if (text !== '') lines.push(text);
     line = '';
   };

@@ -92,7 +92,7 @@ export const migrations: readonly string[] = [
   `,
   `
   CREATE VIRTUAL TABLE current_words USING fts5 (
-    title, body, content = '', contentless_delete = 1, prefix = '2 3', tokenize = 'unicode61 remove_diacritics 2'
+    title, body, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
   );
   CREATE VIRTUAL TABLE past_words USING fts5 (
     title, body, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
