@@ -58,7 +58,7 @@ async function changesIn(folder: string): Promise<readonly Change[]> {
 
 test(
   `killed ${kills} times: no change lost, none told under two ids, in order per page`,
-  { timeout: 20_000 + kills * 8_000 },
+  { timeout: 60_000 + kills * 20_000 },
   async () => {
     const luck = random(11);
     const [web, hook, folder] = [await loopbackWeb(), await receiver(luck), freshFolder()];
