@@ -88,7 +88,9 @@ export function createLoop(
       detect: detector(store),
       log,
       siteRules,
-      ...(telling ? { planned: (look) => telling.planned(look) } : {}),
+      ...(telling
+        ? { planned: (look) => telling.planned(look), needs: (page) => telling.subscribers.needs(page) }
+        : {}),
       ...(world.accepts ? { accepts: world.accepts } : {}),
     },
     { looksPerSecond, spacingMs, robots, robotsMin, queueMax },

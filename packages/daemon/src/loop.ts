@@ -28,6 +28,7 @@ import type { Clock } from './values/clock.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation, Observer, Outcome, RobotsUnderstood } from './values/observation.ts';
 import type { PlannedDelivery } from './values/outbox.ts';
+import type { Page } from './values/page.ts';
 import type { Probe } from './values/probe.ts';
 
 export interface LoopSettings {
@@ -71,6 +72,8 @@ export interface LoopParts {
   readonly sweepOrder?: SweepOrder;
   /** What the operator set for single sites. */
   readonly siteRules?: (site: string) => { readonly spacingMs?: number; readonly connections?: number } | undefined;
+  /** What the subscriptions ask of the plan for a page; what its user set comes first. */
+  readonly needs?: (page: Page) => Pick<Page, 'life' | 'urgency'>;
   /** Who is to be told of what a look found; kept with it. */
   readonly planned?: (look: Look) => Promise<readonly PlannedDelivery[]>;
   readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void;
@@ -325,7 +328,8 @@ export class Loop {
     if (watched.page.paused) return;
     const nowSeconds = clock.nowMs() / 1000;
     const { index: page, site, folder, groups } = entry;
-    const { weight, spacingSeconds = 0, life, urgency, loss } = watched.page;
+    const { weight, spacingSeconds = 0, loss } = watched.page;
+    const { life, urgency } = { ...this.#parts.needs?.(watched.page), ...stated(watched.page) };
     policy.watch(
       {
         page,
@@ -902,6 +906,10 @@ export class Loop {
     if (policy.saveAll) await store.remember(`policy:${policy.name}`, policy.saveAll());
     if (this.#discovery.hasLearned) await store.remember('index-trust', this.#discovery.save());
   }
+}
+
+function stated({ life, urgency }: Page): Pick<Page, 'life' | 'urgency'> {
+  return { ...(life ? { life } : {}), ...(urgency ? { urgency } : {}) };
 }
 
 function burstOf(settings: LoopSettings): number {

@@ -3,6 +3,7 @@ import type { Outbox, PlannedDelivery } from '../values/outbox.ts';
 import type { Subscription, SubscriptionSettings } from '../values/subscription.ts';
 import { needsTexts, parseExpression, type Expression } from './expression.ts';
 import { matches, type ChangedTexts, type Told } from './match.ts';
+import { needsOf, type Needs } from './needs.ts';
 import { plannedFor } from './when.ts';
 
 interface Entry {
@@ -44,6 +45,11 @@ export class Subscribers {
     const removed = await this.#outbox.removeSubscription(id);
     await this.load();
     return removed;
+  }
+
+  /** What those whom the page concerns ask of the plan. */
+  needs(page: Parameters<typeof needsOf>[0]): Needs {
+    return needsOf(page, this.#entries);
   }
 
   /** Who is to be told of this change, and when. Texts are read at most once, and only when somebody asks for words. */
