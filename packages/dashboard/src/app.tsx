@@ -21,6 +21,12 @@ const Search = lazy(async () => (await import('./views/search.tsx')).Search);
 /** How often the numbers at the edge are asked for again. */
 const statusEveryMs = 3_000;
 
+async function askStatus() {
+  const status = await ask('GET /api/status');
+  setClock(Date.parse(status.now));
+  return status;
+}
+
 function View({ place, pages }: { readonly place: Place; readonly pages: number | undefined }) {
   const [view, id, part] = place.parts;
   const key = place.parts.join('/');
@@ -53,16 +59,15 @@ function View({ place, pages }: { readonly place: Place; readonly pages: number 
 export function App() {
   const place = usePlace();
   const [locked, setLocked] = useState(false);
-  const status = useAsk(() => ask('GET /api/status'), [locked], statusEveryMs);
+  const status = useAsk(askStatus, [locked], statusEveryMs);
   useEffect(() => onLoginNeeded(() => setLocked(true)), []);
-  useEffect(() => {
-    if (status.value) setClock(Date.parse(status.value.now));
-  }, [status.value]);
   const view = place.parts[0] ?? 'changes';
   useEffect(() => {
     document.title = `${view[0]!.toUpperCase()}${view.slice(1)} · Revisit`;
   }, [view]);
   if (locked) return <Login onOpen={() => setLocked(false)} />;
+  // The daemon's clock comes with its first answer; times would jump without it.
+  if (!status.value && !status.problem) return <p class="soft">…</p>;
   return (
     <div class="shell">
       <a

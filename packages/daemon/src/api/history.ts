@@ -18,6 +18,8 @@ import { DifferenceBody, LookBody, Time, VersionBody, idParams, OneOf } from './
 const briefBlocks = 4;
 const briefCharacters = 600;
 const numberVersionsMax = 2_000;
+/** A text this short with a number in it is a price, a stock, a score. */
+const numberBytesMax = 64;
 /** Versions that settings are tried on: the last ones say what the next will be like. */
 const triedVersionsMax = 50;
 const weekHours = 168;
@@ -66,7 +68,9 @@ function versionRoutes(app: Api, desk: Desk): void {
   app.get('/api/pages/:id/numbers', { schema: numbers }, async (request, reply) => {
     const { id } = request.params;
     if (!(await desk.store.page(id))) return notWatched(reply, id);
-    const versions = (await desk.store.versions(id)).filter(({ format }) => format === 'number');
+    const versions = (await desk.store.versions(id)).filter(
+      ({ format, bytes }) => format === 'number' || (format === 'text' && bytes <= numberBytesMax),
+    );
     const points: { at: string; value: number }[] = [];
     for (const version of versions.slice(-numberVersionsMax)) {
       const value = numberIn((await desk.store.versionText(id, version.number)) ?? '');

@@ -20,8 +20,8 @@ export function WeekHeatmap({ values, label, tell, colour = 'var(--accent)' }: P
     return { hour, value, strength: value === undefined ? 0 : value / most };
   });
   return (
-    <div class="scrolls">
-      <svg width={left + 24 * cell} height={top + 7 * cell} role="img" aria-label={label}>
+    <div class="week">
+      <svg viewBox={`0 0 ${left + 24 * cell} ${top + 7 * cell}`} role="img" aria-label={label}>
         {[0, 6, 12, 18].map((hour) => (
           <text key={hour} x={left + hour * cell} y={10}>
             {hour}:00

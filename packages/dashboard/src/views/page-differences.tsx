@@ -46,7 +46,9 @@ export function PageDifferences({ id, version, query }: Props) {
   return (
     <div class="stack">
       <Trouble problem={list.problem} />
-      {versions.some(({ format }) => format === 'number') && <Numbers id={id} version={version} />}
+      {versions.some(({ format, bytes: size }) => format === 'number' || size <= 64) && (
+        <Numbers id={id} version={version} />
+      )}
       <div class="row end">
         {way !== 'whole' && (
           <label class="field">

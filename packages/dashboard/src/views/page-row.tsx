@@ -60,7 +60,9 @@ export function PageRow({ page, top, now, chosen, selected, onSelect }: Props) {
       </span>
       <CurrentMeter current={page.current} />
       <span class="wide soft small">{ago(page.lastProbe, now)}</span>
-      <span class="wide small">{page.paused ? 'paused' : until(page.nextProbe, now)}</span>
+      <span class="wide small">
+        {page.paused ? 'paused' : page.nextProbe === null ? 'in line' : until(page.nextProbe, now)}
+      </span>
       <span class="wide small" title={`${page.changes} changes in ${page.looks} looks`}>
         {rate(page.rate)}
       </span>

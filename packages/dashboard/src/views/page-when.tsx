@@ -55,7 +55,7 @@ export function PageWhen({ page, now }: Props) {
 
 function Why({ page, now }: Props) {
   if (page.paused) return <p>It is paused: no look is planned.</p>;
-  if (page.nextProbe === null) return <p>No look is planned.</p>;
+  if (page.nextProbe === null) return <p>A look is under way, or waits in line until its site may be asked again.</p>;
   const days = (Date.parse(page.nextProbe) - (page.lastSeen ? Date.parse(page.lastSeen) : now)) / 86_400_000;
   const expected = page.rate === null ? null : Math.max(0, days) * page.rate;
   return (

@@ -135,7 +135,7 @@ function Beliefs({ page, now }: { readonly page: Page; readonly now: number }) {
         },
         {
           name: 'Next look',
-          value: page.paused ? 'paused' : until(page.nextProbe, now),
+          value: page.paused ? 'paused' : page.nextProbe === null ? 'in line' : until(page.nextProbe, now),
           note: `last ${ago(page.lastProbe, now)}`,
         },
       ]}

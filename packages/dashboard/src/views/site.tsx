@@ -87,7 +87,7 @@ function RobotsTxt({ robots }: { readonly robots: Answer<'GET /api/sites/{site}'
           <p>
             {robots.rules.length === 0
               ? 'Everything may be visited.'
-              : `${robots.rules.length} rules hold for us; the longest that fits a path decides.`}
+              : `${robots.rules.length === 1 ? '1 rule holds' : `${robots.rules.length} rules hold`} for us; the longest that fits a path decides.`}
             {robots.crawlDelaySeconds !== null && ` It asks for ${robots.crawlDelaySeconds} s between requests.`}
           </p>
           <table>
