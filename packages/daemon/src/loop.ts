@@ -159,9 +159,6 @@ export class Loop {
   #sent = 0;
   #kept = 0;
   #overflowed = 0;
-  #arrived = 0;
-  #served = 0;
-  #busyMs = 0;
   readonly #sinceMs: number;
   #savedAllMs = 0;
   #savedAccessMs = 0;
@@ -207,9 +204,8 @@ export class Loop {
     };
   }
 
-  /** How the indexing queue fared since the start: answers that came, answers that were indexed, and the time that took. */
-  indexing(): { readonly arrived: number; readonly served: number; readonly busyMs: number; readonly sinceMs: number } {
-    return { arrived: this.#arrived, served: this.#served, busyMs: this.#busyMs, sinceMs: this.#sinceMs };
+  get startedAtMs(): number {
+    return this.#sinceMs;
   }
 
   /** What politeness knows of a site and, from one of its pages, of its robots.txt. */
@@ -703,7 +699,6 @@ export class Loop {
       if (requests === 0) return this.#handBack(probe);
       await this.#saveHolds();
     }
-    this.#arrived++;
     const tookMs = observation.endedAtMs - observation.startedAtMs;
     if (outcome.kind !== 'refused') this.access.learn(probe.site, observation.startedAtMs / 1000, tookMs / 1000);
     const fits = this.#queue.length < this.#settings.queueMax;
@@ -770,8 +765,6 @@ export class Loop {
       const endedMs = this.#parts.clock.nowMs();
       this.#pool.indexed(this.#queue.length, batch.length, endedMs - begunMs, endedMs);
       this.#wake();
-      this.#served += batch.length;
-      this.#busyMs += endedMs - begunMs;
       this.#kept += looks.length;
       await this.#retire(looks);
       await this.#saveAll(false);

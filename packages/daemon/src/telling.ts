@@ -1,7 +1,7 @@
 /** How changes come to be told: subscriptions are asked before a change is kept, the courier carries what was planned. */
 import type { Store } from './store/port.ts';
 import { inWords, shownDifference } from './detect/shown.ts';
-import { Courier, type CourierParts, type Send } from './tell/courier.ts';
+import { Courier, type CourierParts, type Send, type Sent } from './tell/courier.ts';
 import type { ChangedTexts } from './tell/match.ts';
 import { messageOf, type Message } from './tell/message.ts';
 import { Subscribers, tryOut, type Tryout } from './tell/subscribers.ts';
@@ -17,9 +17,11 @@ export class Telling {
   readonly subscribers: Subscribers;
   readonly courier: Courier;
   readonly #store: Store;
+  readonly #send: Send;
 
   constructor(store: Store, clock: Clock, send: Send, log: CourierParts['log']) {
     this.#store = store;
+    this.#send = send;
     this.subscribers = new Subscribers(store.outbox);
     this.courier = new Courier({
       outbox: store.outbox,
@@ -62,6 +64,23 @@ export class Telling {
     return inWords(shownDifference(from, to, format as Projection['format'], detectState));
   }
 
+  /** A message about the newest change, or about one made up while there is none, sent now and kept nowhere. */
+  async test(subscription: Subscription, nowMs: number): Promise<Sent> {
+    const change = (await this.#store.latestChanges({ limit: 1 }))[0] ?? madeUp(nowMs);
+    const { added, removed, lines } = await this.texts(change);
+    const delivery: Delivery = {
+      id: `test-${nowMs}`,
+      subscriptionId: subscription.id,
+      status: 'due',
+      sequences: [change.sequence],
+      dueMs: nowMs,
+      attempts: 0,
+      plannedAtMs: nowMs,
+    };
+    const message = messageOf(delivery, subscription, [{ change, added, removed, difference: lines }]);
+    return this.#send(subscription, { ...message, title: `Test: ${message.title}` }, nowMs);
+  }
+
   async #message(delivery: Delivery, subscription: Subscription): Promise<Message | undefined> {
     const entries: Entry[] = [];
     for (const change of await this.#store.outbox.changesOf(delivery)) {
@@ -70,4 +89,20 @@ export class Telling {
     }
     return entries.length === 0 ? undefined : messageOf(delivery, subscription, entries);
   }
+}
+
+function madeUp(atMs: number): Change {
+  return {
+    sequence: 0,
+    id: 'test',
+    pageId: 'test',
+    url: 'https://example.org/',
+    site: 'example.org',
+    title: 'A page that does not exist',
+    tags: [],
+    kind: 'changed',
+    atMs,
+    count: 1,
+    summary: 'This is what a change will look like.',
+  };
 }

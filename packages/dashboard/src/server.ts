@@ -9,6 +9,7 @@ export type {
   Look,
   OutlineNode,
   Page,
+  Subscription,
   Token,
   Version,
 } from '../../daemon/src/api/client.ts';

@@ -27,6 +27,7 @@ export function robotRoutes(app: Api, desk: Desk): void {
         sent: Type.Integer(),
         kept: Type.Integer(),
         overflowed: Type.Integer(),
+        fetchPerSecond: Nullable(Type.Number({ description: 'Answers that one robot could bring.' })),
         arrivalPerSecond: Nullable(Type.Number()),
         servicePerSecond: Nullable(Type.Number()),
         load: Nullable(Type.Number()),
@@ -40,11 +41,13 @@ export function robotRoutes(app: Api, desk: Desk): void {
     if (!loop) return notRunning(reply);
     const { sent, kept, overflowed, inFlight, queued, waiting, pool } = loop.counts();
     const { robots, queueMax } = loop.settings;
-    const { busyMs, sinceMs, arrived, served } = loop.indexing();
-    const elapsedMs = Math.max(1, desk.clock.nowMs() - sinceMs);
-    const arrivalPerSecond = (arrived / elapsedMs) * 1000;
-    const servicePerSecond = busyMs > 0 ? (served / busyMs) * 1000 : null;
-    const load = servicePerSecond ? arrivalPerSecond / servicePerSecond : null;
+    const perSecond = (ms: number): number | null => (ms > 0 ? 1000 / ms : null);
+    const fetchPerSecond = perSecond(pool.fetchMsMean);
+    const servicePerSecond = perSecond(pool.indexMsMean);
+    // The model's robots never rest; ours wait for budget and sites too, so the load is what really came.
+    const elapsedSeconds = Math.max(1, desk.clock.nowMs() - loop.startedAtMs) / 1000;
+    const arrivalPerSecond = (kept + overflowed) / elapsedSeconds;
+    const load = servicePerSecond === null ? null : arrivalPerSecond / servicePerSecond;
     return {
       robots,
       robotsNow: pool.robots,
@@ -55,10 +58,11 @@ export function robotRoutes(app: Api, desk: Desk): void {
       sent,
       kept,
       overflowed,
+      fetchPerSecond,
       arrivalPerSecond,
       servicePerSecond,
       load,
-      seen: { starvation: Math.max(0, 1 - busyMs / elapsedMs), loss: share(overflowed, arrived) },
+      seen: { starvation: pool.starvedShare, loss: share(overflowed, kept + overflowed) },
       forecast: load === null ? { starvation: null, loss: null } : { ...queueShares(load, queueMax) },
     };
   });

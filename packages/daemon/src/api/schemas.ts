@@ -250,6 +250,8 @@ export const SubscriptionBody = named(
   Type.Object(
     {
       id: Type.String(),
+      name: Type.Optional(Type.String()),
+      quiet: Type.Optional(Type.String()),
       match: Type.String(),
       deliver: Type.Object({ kind: Type.String() }, open),
       zone: Type.String(),

@@ -13,6 +13,8 @@ import { problem } from './problem.ts';
 import {
   ChangeBody,
   DeliveryBody,
+  FaultBody,
+  Nullable,
   SubscriptionBody,
   SubscriptionChange,
   SubscriptionInput,
@@ -92,6 +94,21 @@ function changeSubscriptions(app: Api, desk: Desk): void {
   app.get('/api/subscriptions/:id', { schema: one }, async (request, reply) => {
     const found = await byId(desk, request.params.id);
     return found ? subscriptionBody(found) : unknown(reply, request.params.id);
+  });
+
+  const test = operation({
+    tag: 'telling',
+    summary: 'Send it a message about the newest change now, as a test',
+    params: idParams,
+    answers: { 200: Type.Object({ taken: Type.Boolean(), fault: Nullable(FaultBody) }) },
+  });
+  app.post('/api/subscriptions/:id/test', { schema: test }, async (request, reply) => {
+    const found = await byId(desk, request.params.id);
+    if (!found) return unknown(reply, request.params.id);
+    const refusal = commandRefused(request, reply, found.deliver);
+    if (refusal) return refusal;
+    const sent = await desk.telling.test(found, desk.clock.nowMs());
+    return { taken: sent.kind === 'taken', fault: sent.kind === 'taken' ? null : sent.fault };
   });
 
   const change = operation({

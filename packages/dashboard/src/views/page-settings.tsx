@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { PageNoise } from './page-noise.tsx';
 import { Kind } from '../parts/kind.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { dateTime } from '../format.ts';
@@ -141,7 +142,10 @@ export function PageSettings({ page, onSaved }: Props) {
         </div>
         <Trouble problem={problem} />
       </form>
-      <Trial page={page} options={options} />
+      <div class="stack wide-gap">
+        <Trial page={page} options={options} />
+        <PageNoise id={page.id} />
+      </div>
     </div>
   );
 }

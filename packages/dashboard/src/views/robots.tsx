@@ -23,8 +23,8 @@ export function Robots() {
           figures={[
             {
               name: 'Under way',
-              value: `${number(value.inFlight)} of ${number(value.robots)}`,
-              note: <Gauge part={value.inFlight} whole={value.robots} label="Robots under way" />,
+              value: `${number(value.inFlight)} of ${number(value.robotsNow)}`,
+              note: <Gauge part={value.inFlight} whole={value.robotsNow} label="Robots under way" />,
             },
             {
               name: 'Indexing queue',

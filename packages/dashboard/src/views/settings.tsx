@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Feeds } from './settings-feeds.tsx';
+import { Subscriptions } from './settings-subscriptions.tsx';
 import { Tokens } from './settings-tokens.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { number } from '../format.ts';
@@ -14,6 +15,7 @@ export function Settings() {
       </div>
       <div class="stack wide-gap">
         <Budget />
+        <Subscriptions />
         <Feeds />
         <Tokens />
         <section class="section">
