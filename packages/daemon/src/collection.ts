@@ -55,11 +55,38 @@ function kinKeys({ url, site }: Page): string[] {
   return [...keys.slice(0, levelsMax), `site ${site}`];
 }
 
+const noTags: Page['tags'] = [];
+const noOptions: Page['options'] = {};
+const noValidators: PageState['validators'] = {};
+const plainSelects = new Map<string, Page['select']>();
+
+/** The same page, with what most pages have in common held once: a third of what a page takes. */
+function lean(page: Page, site: string): Page {
+  let { select } = page;
+  if (!('expression' in select)) {
+    if (!plainSelects.has(select.kind)) plainSelects.set(select.kind, select);
+    select = plainSelects.get(select.kind)!;
+  }
+  return {
+    ...page,
+    site,
+    select,
+    tags: page.tags.length === 0 ? noTags : page.tags,
+    options: Object.keys(page.options).length === 0 ? noOptions : page.options,
+  };
+}
+
+function leanState(state: PageState): PageState {
+  const { etag, lastModified } = state.validators;
+  return etag === undefined && lastModified === undefined ? { ...state, validators: noValidators } : state;
+}
+
 export class Collection {
   readonly #entries: (Entry | undefined)[] = [];
   readonly #free: number[] = [];
   readonly #byId = new Map<string, number>();
-  readonly #byUrl = new Map<string, number[]>();
+  /** One index, or several where pages share the URL: a million arrays of one would cost as much as the pages. */
+  readonly #byUrl = new Map<string, number | number[]>();
   readonly sites = new Names();
   readonly #folders = new Names();
 
@@ -68,22 +95,27 @@ export class Collection {
   }
 
   add(watched: WatchedPage): Entry {
-    const { page, state } = watched;
     const index = this.#free.pop() ?? this.#entries.length;
+    const site = this.sites.index(watched.page.site);
+    const page = lean(watched.page, this.sites.name(site));
     const entry: Entry = {
       page,
-      state,
+      state: leanState(watched.state),
       index,
-      site: this.sites.index(page.site),
+      site,
       folder: this.#folders.index(folderOf(page.url)),
       groups: kinKeys(page).map((key) => this.#folders.index(key)),
     };
     this.#entries[index] = entry;
     this.#byId.set(page.id, index);
-    const sharing = this.#byUrl.get(page.url);
-    if (sharing) sharing.push(index);
-    else this.#byUrl.set(page.url, [index]);
+    const sharing = this.#indicesOf(page.url);
+    this.#byUrl.set(page.url, sharing.length === 0 ? index : [...sharing, index]);
     return entry;
+  }
+
+  #indicesOf(url: string): readonly number[] {
+    const found = this.#byUrl.get(url);
+    return found === undefined ? [] : typeof found === 'number' ? [found] : found;
   }
 
   remove(id: string): Entry | undefined {
@@ -93,8 +125,8 @@ export class Collection {
     this.#byId.delete(id);
     this.#entries[index] = undefined;
     this.#free.push(index);
-    const sharing = this.#byUrl.get(entry.page.url)!.filter((other) => other !== index);
-    if (sharing.length > 0) this.#byUrl.set(entry.page.url, sharing);
+    const sharing = this.#indicesOf(entry.page.url).filter((other) => other !== index);
+    if (sharing.length > 0) this.#byUrl.set(entry.page.url, sharing.length === 1 ? sharing[0]! : sharing);
     else this.#byUrl.delete(entry.page.url);
     return entry;
   }
@@ -113,15 +145,13 @@ export class Collection {
   }
 
   withUrl(url: string): readonly Entry[] {
-    return (this.#byUrl.get(url) ?? []).map((index) => this.#entries[index]!);
+    return this.#indicesOf(url).map((index) => this.#entries[index]!);
   }
 
   /** Pages that one request serves: they share the URL and ask for it in the same way. */
   sharing(entry: Entry): readonly Entry[] {
     const way = askedAs(entry.page);
-    return (this.#byUrl.get(entry.page.url) ?? [])
-      .map((index) => this.#entries[index]!)
-      .filter((other) => other === entry || askedAs(other.page) === way);
+    return this.withUrl(entry.page.url).filter((other) => other === entry || askedAs(other.page) === way);
   }
 
   *[Symbol.iterator](): IterableIterator<Entry> {

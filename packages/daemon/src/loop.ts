@@ -295,7 +295,7 @@ export class Loop {
     if (untilMs <= now) return;
     this.#gates.holdUntil(this.collection.sites.index(site), untilMs);
     for (const [other, until] of this.#holds) if (until <= now) this.#holds.delete(other);
-    this.#holds.set(site, untilMs);
+    this.#holds.set(site, Math.max(untilMs, this.#holds.get(site) ?? 0));
   }
 
   async #saveHolds(): Promise<void> {

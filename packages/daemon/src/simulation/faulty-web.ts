@@ -84,11 +84,11 @@ export class FaultyWeb {
   connection(isAlive: () => boolean): (ask: Ask) => Promise<Answer> {
     return async (ask) => {
       if (!isAlive()) return new Promise<Answer>(() => {});
-      return this.#answer(ask);
+      return this.#answer(ask, isAlive);
     };
   }
 
-  async #answer(ask: Ask): Promise<Answer> {
+  async #answer(ask: Ask, isHeard: () => boolean): Promise<Answer> {
     const { clock, random } = this.#options;
     const askedAtMs = clock.nowMs();
     const site = this.#sites.get(ask.url.hostname)!;
@@ -119,7 +119,8 @@ export class FaultyWeb {
     if (condition === 'unavailable') return reply(503, '');
     if (condition === 'limits') {
       const seconds = 30 + integer(random, 3_000);
-      site.leaveAloneUntilMs = Math.max(site.leaveAloneUntilMs, clock.nowMs() + seconds * 1_000);
+      // Whoever was killed before the answer came was never told.
+      if (isHeard()) site.leaveAloneUntilMs = Math.max(site.leaveAloneUntilMs, clock.nowMs() + seconds * 1_000);
       return reply(429, '', { 'retry-after': String(seconds) });
     }
     if (ask.url.pathname === '/robots.txt') {
