@@ -150,6 +150,7 @@ export class Loop {
   readonly #ended = new AbortController();
   #inFlight = 0;
   #gathering = false;
+  #sweepTurn = false;
   #gatheringProbes = false;
   #indexing: Promise<void> | undefined;
   #storeDown = false;
@@ -417,13 +418,16 @@ export class Loop {
     return { access: this.access, nowMs: this.#parts.clock.nowMs(), robots, looksPerSecond, gate };
   }
 
-  /** Lets the next stop of a sweep whose site is free join its line; false when there is none. */
-  #feed(now: number): boolean {
+  /** Lets the next stop of a sweep whose site is free join its line, or go ahead of it; false when there is none. */
+  #feed(now: number, first = false): boolean {
     this.#sweepLine.refresh(this.#parts.sweepOrder ?? plannedOrder, () => this.#sweepContext(), now);
-    const stop = this.#sweepLine.take((site) => this.#gates.free(this.collection.sites.index(site), now));
+    const ready = (site: number) => (first ? this.#gates.open(site, now) : this.#gates.free(site, now));
+    const stop = this.#sweepLine.take((site) => ready(this.collection.sites.index(site)));
     if (!stop) return false;
     const entry = this.collection.at(stop.page);
-    if (entry && this.#asked.has(stop.page)) this.#gates.wait(entry.site, entry.index);
+    if (!entry || !this.#asked.has(stop.page)) return true;
+    if (first) this.#gates.waitFirst(entry.site, entry.index);
+    else this.#gates.wait(entry.site, entry.index);
     return true;
   }
 
@@ -540,6 +544,8 @@ export class Loop {
         wait = Math.min(wait, this.#gates.waiting + this.#sweepLine.size > 0 ? ready - now : Infinity);
         break;
       }
+      // Planned looks and a sweep take turns, or a small budget would be used up by the one that stands in line.
+      const fed = this.#sweepTurn && this.#feed(now, true);
       const passed = this.#gates.pass(now);
       if (!passed) {
         if (this.#feed(now)) continue;
@@ -552,6 +558,7 @@ export class Loop {
         continue;
       }
       this.#budget.take(now);
+      this.#sweepTurn = !fed;
       probes.push(this.#probe(entry, now));
     }
     if (probes.length === 0) return Math.max(1, wait);

@@ -79,6 +79,12 @@ export class Gates {
     return !gate || (gate.line.length === 0 && gate.busy < gate.breadth && gate.opensAt <= now);
   }
 
+  /** Whether a request could go out now, whoever waits. */
+  open(site: number, now: number): boolean {
+    const gate = this.#gates.get(site);
+    return !gate || (gate.busy < gate.breadth && gate.opensAt <= now);
+  }
+
   opensAt(site: number): number {
     return this.#gates.get(site)?.opensAt ?? -Infinity;
   }
@@ -87,6 +93,14 @@ export class Gates {
   wait(site: number, page: number): void {
     const gate = this.#gate(site);
     this.#change(gate, () => gate.line.push(page));
+    this.#waiting++;
+    this.#queue(site, gate);
+  }
+
+  /** The page waits at the head of its site's line. */
+  waitFirst(site: number, page: number): void {
+    const gate = this.#gate(site);
+    this.#change(gate, () => gate.line.unshift(page));
     this.#waiting++;
     this.#queue(site, gate);
   }
