@@ -56,7 +56,7 @@ export interface Collector {
 
 interface Places {
   readonly groups: readonly Running[];
-  readonly groupOf: Int32Array;
+  readonly groupOf: Uint8Array;
   readonly localOf: Int32Array;
 }
 
@@ -72,7 +72,7 @@ function place(
 ): Places {
   const names: Rule[] = [];
   const sizes: number[] = [];
-  const groupOf = new Int32Array(pages.length);
+  const groupOf = new Uint8Array(pages.length);
   const localOf = new Int32Array(pages.length);
   for (let page = 0; page < pages.length; page++) {
     const name = rule(page);

@@ -44,8 +44,8 @@ export interface Awake {
   readonly floor: number;
   /** Afterwards all pages whose value is above 0 are awake. */
   all(): void;
-  /** The C-th greatest value of the instant: pages far below it may sleep. */
-  settle(last: number): void;
+  /** The C-th greatest value of the instant, and C: pages far below it may sleep. */
+  settle(last: number, capacity: number): void;
 }
 
 export interface Valued {

@@ -3,13 +3,17 @@
  * a·(1 − f^d) ⁄ (1 − f), and it is known beforehand when it reaches a level. Pages below the level sleep in a calendar until
  * then and cost nothing; the awake are few when looks are few.
  *
- * Invariant: every page that sleeps has u below `floor`. The level is chosen well below the C-th greatest gain; when that
- * falls to it, all pages are woken and put to sleep anew (`all`, `settle`).
+ * Invariant: every page that sleeps has u below `floor`. The level is chosen by a sample so that some dozens of times C
+ * pages stay awake; when the C-th greatest gain falls to it, all pages are woken and put to sleep anew (`all`, `settle`).
+ * Waking all costs O(pages), so it should happen once in dozens of instants: a share of the C-th gain would not do, since
+ * gains that saturate crowd together just below it.
  */
 import type { Running } from './running-gains.ts';
 
-// The floor lies this far below the C-th greatest gain, so that the C-th may fall before all have to be woken.
-const floorShare = 0.8;
+/** How many pages stay awake for each that is looked at in an instant. */
+const awakePerLook = 48;
+/** Enough to place the floor within a few per cent of the wanted number of pages. */
+const sampleSize = 4096;
 
 export function sleepingGains(pages: Int32Array, factor: Float64Array, add: Float64Array, instants: number): Running {
   const size = pages.length;
@@ -47,6 +51,13 @@ export function sleepingGains(pages: Int32Array, factor: Float64Array, add: Floa
     first[Math.max(wake, now + 1)] = i;
   };
 
+  /** The level above which about so many gains are, all of them awake. */
+  const levelOf = (wanted: number): number => {
+    const sample = new Float64Array(sampleSize);
+    for (let n = 0; n < sampleSize; n++) sample[n] = value[Math.floor((n * size) / sampleSize)];
+    return sample.sort()[Math.max(0, sampleSize - 1 - Math.ceil((wanted / size) * sampleSize))];
+  };
+
   const awake = {
     list,
     count: size,
@@ -61,11 +72,11 @@ export function sleepingGains(pages: Int32Array, factor: Float64Array, add: Floa
       awake.count = size;
       awake.floor = 0;
     },
-    settle: (last: number) => {
-      // With many awake that cannot win, those below a new floor go to sleep.
-      if (awake.count < 4096 || last <= 0 || (awake.floor > 0 && awake.floor > 0.5 * floorShare * last)) return;
+    settle: (last: number, capacity: number) => {
+      const wanted = Math.max(sampleSize, awakePerLook * capacity);
+      if (last <= 0 || awake.count < 2 * wanted) return;
       if (awake.floor > 0) awake.all();
-      awake.floor = floorShare * last;
+      awake.floor = Math.min(levelOf(wanted), last);
       let kept = 0;
       for (let n = 0; n < awake.count; n++) {
         const i = list[n];

@@ -65,7 +65,7 @@ export function top(capacity: number, pages: number): Top {
       ({ near, held } = gather(groups, 0));
     }
     const last = held === size ? heap[0] : 0;
-    for (const { awake } of groups) awake?.settle(last);
+    for (const { awake } of groups) awake?.settle(last, size);
     guess = 0.7 * last;
     const high = last * (1 + tie);
     const low = last * (1 - tie);
