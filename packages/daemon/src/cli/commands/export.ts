@@ -1,16 +1,18 @@
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { exportForm } from '../../import/own.ts';
+import { type ArchivedVersion, warcInfo, warcRecord } from '../../store/warc.ts';
 import { version } from '../../version.ts';
 import { type Client, problemOutcome, withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example } from '../options.ts';
 import { type CommandOutcome, done, failed, note, wrong } from '../outcome.ts';
 
-const kinds = ['revisit', 'urls', 'opml'] as const;
+const kinds = ['revisit', 'urls', 'opml', 'warc', 'files'] as const;
 
 interface ExportOptions {
   readonly data: string;
@@ -45,7 +47,30 @@ async function* records(client: Client, secrets: boolean): AsyncGenerator<Export
   return undefined;
 }
 
-async function writeVersions(client: Client, id: string, write: Write): Promise<CommandOutcome | undefined> {
+type WriteVersion = (version: ArchivedVersion) => Promise<void>;
+
+/** How each form writes a version; forms without one keep none. */
+function versionWriter(
+  kind: (typeof kinds)[number],
+  write: Write,
+  folder: string | undefined,
+): WriteVersion | undefined {
+  if (kind === 'revisit')
+    return ({ number, at, format, text }) => write(`${JSON.stringify({ version: { number, at, format, text } })}\n`);
+  if (kind === 'warc') return (version) => write(warcRecord(version));
+  if (kind !== 'files') return undefined;
+  return async ({ pageId, number, format, text }) => {
+    const extension = { html: 'html', json: 'json', items: 'ndjson' }[format] ?? 'txt';
+    await mkdir(join(folder!, pageId), { recursive: true });
+    await writeFile(join(folder!, pageId, `${String(number).padStart(6, '0')}.${extension}`), text);
+  };
+}
+
+async function writeVersions(
+  client: Client,
+  { id, page }: ExportRecord,
+  write: WriteVersion,
+): Promise<CommandOutcome | undefined> {
   const listed = await client.ask('GET', `/api/pages/${id}/versions`);
   if (listed.status >= 400) return problemOutcome(listed);
   for (const { number, at, format } of (listed.body as { versions: { number: number; at: string; format: string }[] })
@@ -54,7 +79,7 @@ async function writeVersions(client: Client, id: string, write: Write): Promise<
     // Removed by retention since it was listed.
     if (text.status === 404) continue;
     if (text.status >= 400) return problemOutcome(text);
-    await write(`${JSON.stringify({ version: { number, at, format, text: text.text } })}\n`);
+    await write({ pageId: id, url: page.url, number, at, format, text: text.text });
   }
   return undefined;
 }
@@ -79,6 +104,13 @@ const forms: Record<
     page: ({ page }) => `${page.url}${page.title ? ` ${page.title.replace(/\s+/g, ' ')}` : ''}\n`,
     foot: () => '',
   },
+  warc: { head: () => warcInfo(`revisit/${version}`, new Date().toISOString()), page: () => '', foot: () => '' },
+  // In a folder: one folder a page, one file a version, and an index that says which page is which.
+  files: {
+    head: () => '',
+    page: ({ id, page }) => `${id}\t${page.url}\t${(page.title ?? '').replace(/\s+/g, ' ')}\n`,
+    foot: () => '',
+  },
   opml: {
     head: () =>
       '<?xml version="1.0" encoding="UTF-8"?>\n<opml version="2.0"><head><title>Pages watched by Revisit</title></head><body>\n',
@@ -95,6 +127,7 @@ async function exportAll(
   write: Write,
 ): Promise<CommandOutcome | number> {
   const form = forms[kind];
+  const versions = versionWriter(kind, write, options.out);
   await write(form.head(options.secrets ?? false));
   const all = records(client, options.secrets ?? false);
   let count = 0;
@@ -107,8 +140,8 @@ async function exportAll(
     count++;
     await write(form.page(next.value));
     const trouble =
-      kind === 'revisit' && options.versions && (next.value.state?.version ?? 0) > 0
-        ? await writeVersions(client, next.value.id, write)
+      versions && options.versions && (next.value.state?.version ?? 0) > 0
+        ? await writeVersions(client, next.value, versions)
         : undefined;
     if (trouble) return trouble;
   }
@@ -126,12 +159,16 @@ async function exportTo(options: ExportOptions): Promise<CommandOutcome> {
   const kind = kinds.find((name) => name === options.format);
   if (!kind) return wrong(`--format ${options.format}: one of ${kinds.join(', ')} is expected`);
   return withClient({ data: options.data }, async (client) => {
+    if (options.out === undefined && kind === 'files')
+      return wrong('--format files: needs --out with the folder to fill');
     if (options.out === undefined) {
       const written = await exportAll(client, options, kind, writer(process.stdout));
       return typeof written === 'number' ? done : written;
     }
+    const target = kind === 'files' ? join(options.out, 'pages.tsv') : options.out;
+    if (kind === 'files') await mkdir(options.out, { recursive: true });
     // The old file stays until the new one is whole.
-    const draft = `${options.out}.part`;
+    const draft = `${target}.part`;
     const stream = createWriteStream(draft, { mode: 0o600 });
     try {
       await once(stream, 'open');
@@ -143,7 +180,7 @@ async function exportTo(options: ExportOptions): Promise<CommandOutcome> {
         await rm(draft, { force: true });
         return written;
       }
-      await rename(draft, options.out);
+      await rename(draft, target);
       note(`${written} pages written to ${options.out}`);
       return done;
     } catch (error) {
