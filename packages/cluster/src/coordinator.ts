@@ -22,6 +22,7 @@ import { PostgresStore } from './store/postgres.ts';
 
 /** Often enough that a lease of five seconds survives a lost renewal or two. */
 const renewEveryMs = 1_000;
+const leaveMsMax = 2_000;
 /** How many changes go to the stream before the place is remembered. */
 const publishBatch = 200;
 
@@ -103,6 +104,7 @@ class Coordinator {
 
   /** Turns with the others until the signal. */
   async run(loop: TurnedLoop, signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#connection.hurry(), { once: true });
     const unhear = this.#hear(loop);
     const publishing = this.#publish(loop, signal);
     while (!signal.aborted) {
@@ -148,7 +150,8 @@ class Coordinator {
 
   async #reread(loop: TurnedLoop, ids: readonly string[]): Promise<void> {
     for (const id of ids) {
-      const watched = await this.store.page(id).catch(() => undefined);
+      const watched = await this.store.page(id).catch(() => 'unread' as const);
+      if (watched === 'unread') return;
       if (watched) loop.watch(watched);
       else loop.unwatch(id);
     }
@@ -184,7 +187,8 @@ class Coordinator {
   }
 
   async close(): Promise<void> {
-    await this.#nats?.drain();
+    // A server that is away cannot be taken leave of.
+    if (this.#nats) await Promise.race([this.#nats.drain(), this.#clock.sleep(leaveMsMax)]);
     await this.#connection.close();
   }
 }

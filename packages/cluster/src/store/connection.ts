@@ -38,7 +38,7 @@ export function faultOf(error: unknown): Fault {
 
 export class Connection {
   readonly #pool: pg.Pool;
-  #closed = false;
+  #hurried = false;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
@@ -65,7 +65,7 @@ export class Connection {
         return await work();
       } catch (error) {
         const again = comeAgain.has(String((error as { code?: unknown }).code)) || faultOf(error).code === 'store-away';
-        if (!again || this.#closed) throw error;
+        if (!again || this.#hurried) throw error;
         await new Promise((resolve) => setTimeout(resolve, restMs));
       }
     }
@@ -103,8 +103,13 @@ export class Connection {
     }
   }
 
+  /** From now on nobody waits for a server that is away: the process wants to end. */
+  hurry(): void {
+    this.#hurried = true;
+  }
+
   close(): Promise<void> {
-    this.#closed = true;
+    this.#hurried = true;
     return this.#pool.end();
   }
 }
