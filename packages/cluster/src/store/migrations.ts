@@ -41,7 +41,8 @@ export const migrations: readonly string[] = [
     moved_to text,
     seen_title text,
     model bytea,
-    detect_state text
+    detect_state text,
+    validators_url text
   ) WITH (fillfactor = 70);
 
   CREATE TABLE looks (

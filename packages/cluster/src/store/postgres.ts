@@ -109,10 +109,11 @@ export class PostgresStore implements Store {
 
   async #putState(sql: Sql, pk: number, state: PageState): Promise<void> {
     await sql.query(
-      `INSERT INTO states VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19)
+      `INSERT INTO states VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20)
        ON CONFLICT (pk) DO UPDATE SET (status, version, told_version, hash, etag, last_modified, last_look, last_seen,
-         last_change, fault_code, fault_sentence, failures, looks, changes, moved_to, seen_title, model, detect_state) =
-         ($2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19)`,
+         last_change, fault_code, fault_sentence, failures, looks, changes, moved_to, seen_title, model, detect_state,
+         validators_url) =
+         ($2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20)`,
       [pk, ...stateValues(state)].map((value) => (typeof value === 'string' ? value.replaceAll('\0', '') : value)),
     );
   }

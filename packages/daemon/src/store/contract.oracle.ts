@@ -37,7 +37,7 @@ function look(pageId: string, version: number, text: string, atMs: number): Look
       hash: `h${version}`,
       lastLookMs: atMs,
       looks: version,
-      validators: { etag: '"x"' },
+      validators: { etag: '"x"', url: 'https://b.example/' },
       model: new Uint8Array([1, 2, version]),
     },
     projection: { text, format: 'text' },
@@ -95,7 +95,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         [5000, 'first', 20],
       ]);
       const watched = await store.page(id);
-      expect(watched?.state).toMatchObject({ version: 2, validators: { etag: '"x"' } });
+      expect(watched?.state).toMatchObject({ version: 2, validators: { etag: '"x"', url: 'https://b.example/' } });
       expect([...watched!.state.model!]).toEqual([1, 2, 2]);
       await store.close();
     });

@@ -35,7 +35,8 @@ export const migrations: readonly string[] = [
     moved_to TEXT,
     seen_title TEXT,
     model BLOB,
-    detect_state TEXT
+    detect_state TEXT,
+    validators_url TEXT
   );
 
   CREATE TABLE looks (

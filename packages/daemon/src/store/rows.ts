@@ -31,6 +31,7 @@ export interface StateRow {
   readonly seen_title: string | null;
   readonly model: Uint8Array | null;
   readonly detect_state: string | null;
+  readonly validators_url: string | null;
 }
 
 export const freshState: PageState = {
@@ -68,7 +69,11 @@ export function stateOf(row: StateRow): PageState {
     status: row.status as PageStatus,
     version: row.version,
     toldVersion: row.told_version,
-    validators: { ...present('etag', row.etag), ...present('lastModified', row.last_modified) },
+    validators: {
+      ...present('etag', row.etag),
+      ...present('lastModified', row.last_modified),
+      ...present('url', row.validators_url),
+    },
     failures: row.failures,
     looks: row.looks,
     changes: row.changes,
@@ -109,5 +114,6 @@ export function stateValues(state: PageState): (string | number | Uint8Array | n
     state.seenTitle ?? null,
     state.model ?? null,
     state.detectState ?? null,
+    state.validators.url ?? null,
   ];
 }
