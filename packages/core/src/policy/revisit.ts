@@ -35,12 +35,19 @@ export interface Aims {
 /** A page never seen to change is taken to change once in this many looks. */
 const looksPerChangeGuess = 30;
 /** Queued times are worked out again when the price has fallen, or a site's activity risen, by this share. */
-const drift = 0.1;
+const drift = 0.15;
 /** A sibling's chance far below what looks usually need moves nobody; skipping it saves reading large groups. */
 const concernMin = 0.3;
+/** Groups up to this size are always gone through; larger ones as often as the looks made pay for it, so that a look
+ * costs the same however large a site is. */
+const smallGroup = 200;
+const effortPerLook = 12;
+const effortMax = 1_000_000;
 /** Where the hours of a week differ, due times are sought by the hour, over the last day before them. */
 const hoursAhead = 24;
 const contrastMin = 1.5;
+/** Looks further apart than this hardly gain from the right hour. */
+const hourlyGapMax = 3 * day;
 
 export class RevisitPolicy implements Policy {
   readonly name = 'revisit';
@@ -57,6 +64,8 @@ export class RevisitPolicy implements Policy {
   private dear = 0;
   private plannedPrice = Number.NaN;
   private usualMass = 0.03;
+  /** Pages of large groups that may still be gone through; every look adds some. */
+  private effort = 0;
 
   constructor(aims: Aims = {}) {
     this.aims = aims;
@@ -105,7 +114,9 @@ export class RevisitPolicy implements Policy {
       if (at > now) return at === Infinity ? undefined : { page, at };
       const ripe = this.ripeness(page, now);
       if (ripe >= 0.999 && now >= this.earliest(page)) return { page, at: now };
-      this.queue.set(page, Math.max(now + 1, this.ripeAt(page, now, ripe)));
+      // Some progress is made in any case, or a rising price would have the same pages tried again and again.
+      const least = now + Math.max(1, 0.02 * (now - this.models.lastLook(page)));
+      this.queue.set(page, Math.max(least, this.ripeAt(page, now, ripe)));
     }
   }
 
@@ -120,6 +131,7 @@ export class RevisitPolicy implements Policy {
       this.models.fresh(page, at);
     } else {
       this.price.spent(at);
+      this.effort = Math.min(effortMax, this.effort + effortPerLook);
       if (finding.kind !== 'failed' && at > last) this.learn(page, last, at, finding);
     }
     if (!this.price.started) {
@@ -221,6 +233,10 @@ export class RevisitPolicy implements Policy {
 
   /** Brings forward those of the pages that are due already. */
   private hasten(pages: readonly number[], now: number): void {
+    if (pages.length > smallGroup) {
+      if (pages.length > this.effort) return;
+      this.effort -= pages.length;
+    }
     for (let i = 0; i < pages.length; i++) {
       const page = pages[i]!;
       if (this.queue.timeOf(page) <= now || !this.queue.has(page)) continue;
@@ -271,7 +287,7 @@ export class RevisitPolicy implements Policy {
     const at = Math.max(least, last + gap);
     if (!Number.isFinite(at)) return now + 365 * day;
     const hourly = this.aims.importance !== undefined || this.models.week.contrast > contrastMin;
-    return hourly && at - now > hour ? this.ripeByHour(page, now, at) : at;
+    return hourly && at - now > hour && at - last < hourlyGapMax ? this.ripeByHour(page, now, at) : at;
   }
 
   /** For a page with a rhythm ripeness may leap where a stretch of its waits ends, so each is tried in turn. */
