@@ -136,8 +136,6 @@ export class Loop {
   readonly access = new AccessTimes();
   /** Pages of a sweep that are asked for and have not joined a line yet. */
   readonly #sweepLine = new SweepLine();
-  /** Looks the plan may still take while new pages wait: one for each new page, so that neither keeps the other out. */
-  #plannedTurns = 0;
   /** Pages never seen, which the next dispatch takes as one sweep. */
   readonly #unseen = new Set<string>();
   /** Looks that wait for a faster hour of their site, and until when. */
@@ -426,7 +424,6 @@ export class Loop {
     const ready = (site: number) => (first ? this.#gates.open(site, now) : this.#gates.free(site, now));
     const stop = this.#sweepLine.take((site) => ready(this.collection.sites.index(site)));
     if (!stop) return false;
-    this.#plannedTurns++;
     const entry = this.collection.at(stop.page);
     if (!entry || !this.#asked.has(stop.page)) return true;
     if (first) this.#gates.waitFirst(entry.site, entry.index);
@@ -552,12 +549,6 @@ export class Loop {
       const passed = this.#gates.pass(now);
       if (!passed) {
         if (this.#feed(now)) continue;
-        if (planned && this.#sweepLine.size > 0 && this.#plannedTurns < 1) {
-          // The sites of new pages are shut for now: the turn goes back to the plan.
-          this.#plannedTurns = 1;
-          wait = Math.min(wait, this.#line(now));
-          if (this.#gates.nextPassAt() <= now) continue;
-        }
         wait = Math.min(wait, this.#gates.nextPassAt() - now, this.#sweepOpensAt(now) - now);
         break;
       }
@@ -591,8 +582,7 @@ export class Loop {
     const chosen: Entry[] = [];
     let wait = this.#returnShifted(now, chosen);
     // No more than the robots could take at once: the rest stays with the policy, which may think again.
-    const turns = this.#sweepLine.size > 0 ? this.#plannedTurns : Infinity;
-    while (chosen.length < turns && this.#gates.crowd + chosen.length < Math.max(64, 4 * this.#settings.robots)) {
+    while (this.#gates.crowd + chosen.length < Math.max(64, 4 * this.#settings.robots)) {
       const choice = policy.next(now / 1000);
       if (!choice) break;
       if (choice.at * 1000 > now) {
@@ -611,7 +601,6 @@ export class Loop {
     const seconds = new Map(chosen.map((entry) => [entry, this.access.expected(entry.page.site, now / 1000)]));
     chosen.sort((a, b) => seconds.get(a)! - seconds.get(b)!);
     for (const entry of chosen) this.#gates.wait(entry.site, entry.index);
-    this.#plannedTurns = Math.max(0, this.#plannedTurns - chosen.length);
     return wait;
   }
 
