@@ -1,0 +1,28 @@
+/** A small web on loopback whose pages say what the test wants them to say. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ChangingWeb {
+  readonly url: string;
+  set(path: string, body: string, type?: string): void;
+  close(): Promise<void>;
+}
+
+export async function startChangingWeb(): Promise<ChangingWeb> {
+  const pages = new Map<string, { body: string; type: string }>();
+  const server = createServer((request, response) => {
+    const page = pages.get(request.url ?? '/');
+    response.writeHead(page ? 200 : 404, { 'content-type': page?.type ?? 'text/plain' }).end(page?.body ?? 'not here');
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    set: (path, body, type = 'text/html; charset=utf-8') => void pages.set(path, { body, type }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

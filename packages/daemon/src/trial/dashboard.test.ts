@@ -1,0 +1,362 @@
+/** The dashboard in a real browser, before a real daemon that watches a small web on loopback. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, type Page, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { locate } from '../../../../house/provision.ts';
+import { settle } from '../config/config.ts';
+import { type Daemon, startDaemon } from '../daemon.ts';
+import { accessibilityComplaints } from './accessibility.ts';
+import { type ChangingWeb, startChangingWeb } from './changing-web.ts';
+
+const executablePath = locate('chromium');
+if (!executablePath) {
+  if (process.env['CI']) throw new Error('chromium is missing, and with CI=true that is a failure');
+  process.stderr.write('SKIPPED: chromium is missing, so the dashboard is not tried in a browser\n');
+}
+
+const dashboard = join(import.meta.dirname, '../../../dashboard');
+const flags =
+  '--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'.split(
+    ' ',
+  );
+
+/** Built anew only when a source is younger: others may be reading what is there. */
+function buildWhenOld(): void {
+  const built = join(dashboard, 'dist/index.html');
+  const sources = readdirSync(join(dashboard, 'src'), { recursive: true, encoding: 'utf8' }).map((file) =>
+    join(dashboard, 'src', file),
+  );
+  const youngest = Math.max(...sources.map((file) => statSync(file).mtimeMs));
+  if (!existsSync(built) || statSync(built).mtimeMs < youngest)
+    execFileSync(process.execPath, [join(import.meta.dirname, '../../../../house/build.ts')], { stdio: 'ignore' });
+}
+
+/** Everything a page's author could try, in one text. */
+const evil = `"><img src=x onerror="window.pwned=1"><script>window.pwned=1</script><style>*{display:none}</style>‮gnp.exe\u0007 ${'W'.repeat(3_000)}`;
+const escaped = evil.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+describe.skipIf(!executablePath)('the dashboard in a browser', () => {
+  const folders: string[] = [];
+  const stop = new AbortController();
+  let web: ChangingWeb;
+  let daemon: Daemon;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const trouble: string[] = [];
+
+  async function start(flagsGiven: Record<string, string>): Promise<Daemon> {
+    const data = mkdtempSync(join(tmpdir(), 'revisit-browser-'));
+    folders.push(data);
+    const config = settle(
+      {},
+      {
+        data,
+        port: '0',
+        budget: '5/second',
+        spacing: '0',
+        allowNetwork: ['127.0.0.0/8'],
+        logLevel: 'silent',
+        ...flagsGiven,
+      },
+    );
+    if (config.kind === 'wrong') throw new Error(config.sentence);
+    const started = await startDaemon(config.value, stop.signal);
+    if (started.kind === 'wrong') throw new Error(started.sentence);
+    return started.daemon;
+  }
+
+  async function api(path: string, body?: unknown, method = 'POST', url = daemon.url): Promise<Response> {
+    return fetch(
+      `${url}${path}`,
+      body === undefined ? {} : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+    );
+  }
+
+  /** Every page is looked at again; the plan's own looks may go on beside. */
+  async function lookAtAll(): Promise<void> {
+    const looks = async (): Promise<ReadonlyMap<string, number>> => {
+      const { pages } = (await (await api('/api/pages?limit=100')).json()) as {
+        pages: { id: string; looks: number }[];
+      };
+      return new Map(pages.map(({ id, looks: count }) => [id, count]));
+    };
+    const before = await looks();
+    await api('/api/pages/bulk', { do: 'probe', match: {} });
+    await expect
+      .poll(async () => [...(await looks())].filter(([id, count]) => count <= (before.get(id) ?? 0)).length, {
+        timeout: 30_000,
+      })
+      .toBe(0);
+  }
+
+  const go = async (hash: string): Promise<void> => {
+    await page.goto('about:blank');
+    await page.goto(`${daemon.url}/${hash}`, { waitUntil: 'domcontentloaded' });
+    await page.locator('main h1').waitFor();
+  };
+  const said = (): Promise<string> => page.locator('main').innerText();
+
+  beforeAll(async () => {
+    buildWhenOld();
+    web = await startChangingWeb();
+    web.set('/robots.txt', 'User-agent: *\nDisallow: /private/\n', 'text/plain');
+    web.set(
+      '/news',
+      '<title>Town news</title><h1>Town news</h1><article id="lead"><p>The bridge opens at noon.</p></article><aside>Adverts</aside>',
+    );
+    daemon = await start({});
+    browser = await chromium.launch({ executablePath: executablePath!, args: flags });
+    context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
+    page = await context.newPage();
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') trouble.push(message.text());
+    });
+    page.on('pageerror', (error) => trouble.push(error.message));
+    page.on('dialog', (dialog) => {
+      trouble.push(`a dialog opened: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(daemon.url) && !/^(about|data|blob):/.test(request.url()))
+        trouble.push(`asked ${request.url()}`);
+    });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    stop.abort();
+    await daemon?.ended;
+    await web?.close();
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('at first it says what to do; a page is previewed, its part chosen, and watched', async () => {
+    await go('#/changes');
+    await page.getByText('Nothing is watched yet').waitFor();
+    expect(await page.getByRole('button', { name: 'Watch the demo web' }).isEnabled()).toBe(true);
+    await page.getByPlaceholder('https://example.org/news').fill(`${web.url}/news`);
+    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByRole('heading', { name: 'Choose a part' }).waitFor();
+    expect(await page.getByLabel('What would be kept').innerText()).toContain('Adverts');
+    await page.locator('.outline button').filter({ hasText: 'bridge' }).first().click();
+    await expect.poll(() => page.getByLabel('What would be kept').innerText()).toBe('The bridge opens at noon.');
+    expect(await page.getByLabel(/The part that counts/).inputValue()).toBe('#lead');
+    await page.getByLabel('Tags, with commas').fill('town');
+    await page.getByRole('button', { name: 'Watch', exact: true }).click();
+    await page.getByRole('heading', { name: 'Town news' }).waitFor({ timeout: 20_000 });
+    expect(trouble).toEqual([]);
+  });
+
+  test('a change appears while one looks on, is read word by word, and is marked as seen', async () => {
+    await lookAtAll();
+    await go('#/changes');
+    await page.getByText('No change was seen yet').waitFor();
+    web.set('/news', '<title>Town news</title><article id="lead"><p>The bridge opens at midnight.</p></article>');
+    await lookAtAll();
+    await page.locator('.change').waitFor();
+    await page.locator('.change ins').first().waitFor();
+    expect(await page.locator('.change ins').first().innerText()).toContain('midnight');
+    expect(await page.locator('.change del').first().innerText()).toContain('noon');
+    await page.getByRole('button', { name: 'Mark as seen' }).click();
+    await page.getByRole('button', { name: 'Mark as not seen' }).waitFor();
+    await page.getByLabel('unseen only').check();
+    await page.getByText('No change fits the filter').waitFor();
+    expect(trouble).toEqual([]);
+  });
+
+  test('whatever a page says, it stays text', async () => {
+    web.set('/evil', `<title>${escaped}</title><p>${escaped}</p>`);
+    web.set('/evil?q=%3Cscript%3E', `<title>${escaped}</title><p>one ${escaped}</p>`);
+    web.set('/price', '<b id="price">12.50 €</b>');
+    web.set(
+      '/feed',
+      '<rss version="2.0"><channel><title>Feed</title><item><guid>1</guid><title>One</title></item></channel></rss>',
+      'application/rss+xml',
+    );
+    await api('/api/pages', [
+      { url: `${web.url}/evil`, tags: [evil.slice(0, 200)], headers: { 'X-Evil': evil.replace(/[^\x20-\x7e]/g, '') } },
+      { url: `${web.url}/evil?q=<script>`, title: evil.slice(0, 2_000) },
+      { url: `${web.url}/price`, select: '#price', tags: ['shop'] },
+      { url: `${web.url}/feed` },
+      { url: `${web.url}/gone` },
+    ]);
+    await lookAtAll();
+    web.set('/evil', `<title>${escaped}</title><p>changed ${escaped} and more</p>`);
+    web.set('/price', '<b id="price">9.99 €</b>');
+    await lookAtAll();
+    const { pages } = (await (await api('/api/pages?text=evil')).json()) as { pages: { id: string; site: string }[] };
+    for (const hash of [
+      '#/changes',
+      '#/pages',
+      `#/pages/${pages[0]!.id}`,
+      `#/pages/${pages[0]!.id}/settings`,
+      '#/search?q=changed',
+      `#/add?url=${encodeURIComponent(`${web.url}/evil`)}`,
+    ]) {
+      await go(hash);
+      await page.waitForTimeout(150);
+      const found = await page.evaluate(() => ({
+        pwned: (globalThis as { pwned?: unknown }).pwned,
+        foreign: document.querySelectorAll('main img, main script, main style, main iframe, main object').length,
+        handlers: [...document.querySelectorAll('*')].filter((element) =>
+          [...element.attributes].some(({ name }) => name.startsWith('on')),
+        ).length,
+        scripts: document.querySelectorAll('a[href^="javascript" i], a[href^="data" i]').length,
+        wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
+        text: document.body.innerText,
+      }));
+      expect(found, hash).toMatchObject({ foreign: 0, handlers: 0, scripts: 0, wide: false });
+      expect(found.pwned).toBeUndefined();
+      expect(found.text).not.toMatch(/[\u0007\u202e]/);
+      if (hash.startsWith('#/pages/')) expect(found.text).toContain('<script>');
+    }
+    expect(trouble).toEqual([]);
+  });
+
+  test('pages are found, gone through with the keyboard, and edited in bulk', async () => {
+    await go('#/pages?order=title');
+    await page.locator('.page-row a').first().waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('price');
+    await expect.poll(() => page.locator('.list .page-row').count()).toBe(1);
+    await page.locator('h1').click();
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByRole('toolbar').waitFor();
+    await page.getByRole('toolbar').getByLabel('Tag').fill('watched-closely');
+    await page.getByRole('button', { name: 'Add tag' }).click();
+    await expect
+      .poll(async () =>
+        ((await (await api('/api/tags')).json()) as { tags: { tag: string }[] }).tags.map(({ tag }) => tag),
+      )
+      .toContain('watched-closely');
+    await page.locator('.page-row .tag', { hasText: 'watched-closely' }).waitFor({ timeout: 15_000 });
+    await page.locator('h1').click();
+    await page.keyboard.press('Enter');
+    await page.getByRole('navigation', { name: 'Of this page' }).waitFor();
+    await page.getByLabel('side by side').check();
+    await expect.poll(said).toContain('9.99');
+    await page.keyboard.press('g');
+    await page.locator('h1').click();
+    await page.keyboard.press('g');
+    await page.keyboard.press('s');
+    await page.getByRole('heading', { name: 'Sites' }).waitFor();
+    expect(trouble).toEqual([]);
+  });
+
+  test('settings of a page are tried on its past before they are saved', async () => {
+    const { pages } = (await (await api('/api/pages?text=price')).json()) as { pages: { id: string }[] };
+    await go(`#/pages/${pages[0]!.id}/settings`);
+    await page.getByText('told 1 of 1').waitFor();
+    await page.getByLabel('A number moves by percent').fill('50');
+    await page.getByText('told 0 of 1').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(await (await api(`/api/pages/${pages[0]!.id}`)).json()).toMatchObject({
+      options: { tell: { movesPercent: 50 } },
+    });
+    expect(trouble).toEqual([]);
+  });
+
+  test('the budget is set, a token made and shown once, a subscription tried on the past', async () => {
+    await go('#/settings');
+    await page.getByLabel('Requests over all pages').fill('7200/hour');
+    await page.getByRole('button', { name: 'Set', exact: true }).click();
+    await expect
+      .poll(async () => ((await (await api('/api/settings')).json()) as { budgetPerHour: number }).budgetPerHour)
+      .toBe(7_200);
+    await page.getByLabel('Name', { exact: true }).fill('grafana');
+    await page.getByRole('button', { name: 'Make a token' }).click();
+    await page.getByText(/rv_[\w-]{43}/).waitFor();
+    await page.getByRole('button', { name: 'Add a subscription' }).click();
+    await page.getByLabel('Which changes; empty for all').fill('tag = shop');
+    await page.getByText(/matched 1 of/i).waitFor();
+    await page.getByLabel('Address', { exact: true }).fill(`${web.url}/hook`);
+    await page.getByRole('button', { name: 'Subscribe' }).click();
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.locator('.notice', { hasText: /404|refused|allowed/ }).waitFor();
+    expect(trouble).toEqual([]);
+  });
+
+  test('beyond loopback it asks for a token once', async () => {
+    const away = await start({ host: '0.0.0.0' });
+    const url = away.url.replace('0.0.0.0', '127.0.0.1');
+    expect((await api('/api/pages', undefined, 'GET', url)).status).toBe(401);
+    const { key } = JSON.parse(readFileSync(join(folders.at(-1)!, 'daemon.json'), 'utf8')) as { key: string };
+    const made = await away.app.inject({
+      method: 'POST',
+      url: '/api/tokens',
+      headers: { authorization: `Bearer ${key}` },
+      payload: { name: 'me', scope: 'write' },
+    });
+    const { secret } = made.json() as { secret: string };
+    const other = await context.newPage();
+    await other.goto(`${url}/#/changes`);
+    await other.getByLabel('Token').fill('rv_wrong');
+    await other.getByRole('button', { name: 'Open' }).click();
+    await other.getByText('The token is not known').waitFor();
+    await other.getByLabel('Token').fill(secret);
+    await other.getByRole('button', { name: 'Open' }).click();
+    await other.getByText('Nothing is watched yet').waitFor();
+    await other.reload();
+    await other.getByText('Nothing is watched yet').waitFor();
+    expect(await other.evaluate(() => document.cookie)).toBe('');
+    await other.close();
+  });
+
+  test('every view, in light and dark, wide and narrow: for everybody, without a word on the console', async () => {
+    const { pages } = (await (await api('/api/pages?text=news')).json()) as { pages: { id: string; site: string }[] };
+    const { id, site } = pages[0]!;
+    const views = [
+      '#/changes',
+      '#/pages',
+      '#/add',
+      `#/pages/${id}`,
+      `#/pages/${id}/when`,
+      `#/pages/${id}/looks`,
+      `#/pages/${id}/settings`,
+      '#/plan',
+      '#/sites',
+      `#/sites/${site}`,
+      '#/robots',
+      '#/lab',
+      '#/settings',
+      '#/search?q=bridge',
+    ];
+    for (const [colorScheme, width] of [
+      ['light', 1200],
+      ['dark', 390],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      for (const hash of views) {
+        await go(hash);
+        await page.waitForTimeout(100);
+        expect(await page.evaluate(accessibilityComplaints), `${hash} ${colorScheme}`).toEqual([]);
+        const wide = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        expect(wide, `${hash} at ${width} is wider than the window`).toBeLessThanOrEqual(0);
+      }
+    }
+    await page.setViewportSize({ width: 1200, height: 800 });
+    await go('#/pages');
+    const visited: string[] = [];
+    for (let i = 0; i < 14; i++) {
+      await page.keyboard.press('Tab');
+      visited.push(
+        await page.evaluate(() => {
+          const focus = document.activeElement!;
+          const box = focus.getBoundingClientRect();
+          return `${getComputedStyle(focus).outlineStyle} ${Math.round(box.width) > 0}`;
+        }),
+      );
+    }
+    expect(new Set(visited)).toEqual(new Set(['solid true']));
+    expect(trouble).toEqual([]);
+  });
+});
