@@ -596,6 +596,9 @@ export class Loop {
         policy.started(entry.index, now / 1000);
         wait = Math.min(wait, later - now);
       } else if (this.#claim(entry)) chosen.push(entry);
+      // Asked for again while its last look was under way: it stands in line already, and the policy must hear of it, or it
+      // would offer the page for ever.
+      else policy.started(entry.index, now / 1000);
     }
     // Between equals, the sites that answer fastest at this hour go first.
     const seconds = new Map(chosen.map((entry) => [entry, this.access.expected(entry.page.site, now / 1000)]));

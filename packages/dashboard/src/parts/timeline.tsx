@@ -27,7 +27,7 @@ export function Timeline({ probes, now }: { readonly probes: readonly Probe[]; r
   const ticks = Array.from({ length: 5 }, (_, i) => now + ((last - now) * i) / 4);
   if (probes.length === 0) return <p class="soft">Nothing is due; everything may be paused.</p>;
   return (
-    <div ref={box}>
+    <div ref={box} class="timeline">
       <svg
         width={width}
         height={sites.length * rowHeight + 20}
