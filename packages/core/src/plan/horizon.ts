@@ -34,13 +34,16 @@ export interface HorizonPlan {
 // Beyond this many pages × days² the price method is as good, and much faster.
 const exactCellsMax = 40_000;
 
+// The programme of a long horizon has many equal solutions, and pivoting between them takes minutes.
+const exactDaysMax = 40;
+
 // Up to this many kinds × days² the programme itself is solved within a second.
 const clearCellsMax = 25_000;
 
 export function planHorizon(problem: HorizonProblem): HorizonPlan {
   const { days, capacity, pages } = problem;
   const kinds = kindsOf(problem);
-  if (pages.length * days * days > exactCellsMax) {
+  if (days > exactDaysMax || pages.length * days * days > exactCellsMax) {
     const few = kinds.count.length * days * days <= clearCellsMax;
     return planAtScale(kinds, days, capacity, few ? clearKinds(kinds, days, capacity) : undefined);
   }
@@ -81,8 +84,9 @@ export function planStrategies(costs: readonly Float64Array[], days: number, cap
   return asPlan(assign(market, none, none, limitsFor(days)), days);
 }
 
+/** Where long horizons need branching, each branch costs with a high power of the days: the effort stays one of seconds. */
 function limitsFor(days: number) {
-  return { branchRows: days, nodesMax: 2000, pivotsMax: 50_000 };
+  return { branchRows: days, nodesMax: Math.min(2000, Math.max(4, Math.floor(2e8 / days ** 4))), pivotsMax: 50_000 };
 }
 
 function asPlan(found: Assignment, days: number): HorizonPlan {

@@ -22,7 +22,8 @@ export interface Task {
 }
 
 export function bestOrder(tasks: readonly Task[]): Int32Array {
-  const rate = Float64Array.from(tasks, payoff);
+  // The same quotient written otherwise (0.3 ⁄ 3 and 0.1 ⁄ 1) is a tie: twelve digits decide.
+  const rate = Float64Array.from(tasks, (task) => Number(payoff(task).toPrecision(12)));
   return Int32Array.from(tasks.keys()).sort((a, b) => (rate[a] === rate[b] ? a - b : rate[b] - rate[a]));
 }
 

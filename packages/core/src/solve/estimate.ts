@@ -1,6 +1,7 @@
 /** `estimate`: what a page's law of change is, from what was seen of it. `from` says what that was. */
 import { intensityFromEvents } from '../learn/intensity.ts';
 import { profileTrouble } from '../time/profile.ts';
+import { estimateFromProbes } from './estimate-probes.ts';
 import { estimateFromAges, estimateFromLifetimes } from './estimate-reset.ts';
 import { type Fields, Refusal, numberAt, numbersAt, onlyKeys } from './read.ts';
 
@@ -8,6 +9,7 @@ const readers: Record<string, (problem: Fields) => Record<string, unknown>> = {
   events: estimateFromEvents,
   lifetimes: estimateFromLifetimes,
   ages: estimateFromAges,
+  probes: estimateFromProbes,
 };
 
 export function solveEstimate(problem: Fields): Record<string, unknown> {

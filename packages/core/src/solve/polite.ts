@@ -60,6 +60,9 @@ function improveAt(value: unknown): Improvement | undefined {
   return { start, stop, shrink, gain };
 }
 
+/** Beyond so many looks the bound to hold a policy against takes minutes. */
+const looksMost = 20_000;
+
 export function solvePolite(problem: Fields): Record<string, unknown> {
   onlyKeys(problem, '', fields);
   const horizon = numberAt(problem['horizon'], 'horizon', { above: 0 });
@@ -81,7 +84,9 @@ export function solvePolite(problem: Fields): Record<string, unknown> {
   };
   const steps = gridAt(problem['grid']);
   const how = improveAt(problem['improve']);
-  if (probes > fit) throw infeasible(probes, read, { kind: 'infeasible', probesMax: fit });
+  // On a grid the planner itself says how many fit, which may be fewer.
+  const asked = policy.kind === 'optimal' && steps !== 'continuous';
+  if (probes > fit && !asked) throw infeasible(probes, read, { kind: 'infeasible', probesMax: fit });
 
   const loss = lossOf(read);
   const plan = policy.kind === 'optimal' ? optimal(read, loss, steps) : byPolicy(read, loss, policy);
@@ -125,6 +130,8 @@ function byPolicy(
   if (policy.kind === 'uniform') looks = uniformSchedule(horizon, probes);
   else if (policy.kind === 'threshold') looks = thresholdSchedule(loss, policy.threshold, spacing, probes);
   else looks = firstArrivalSchedule(poisson(problem.intensity), policy.chance, horizon, spacing, probes);
+  if (looks.length > looksMost)
+    throw new Refusal('policy', looks.length, `at most ${looksMost} looks are expected; this policy wants more`);
   return { ...certificate({ ...problem, probes: looks.length }), probes: looks };
 }
 

@@ -37,9 +37,23 @@ export function solve(problem: unknown): SolveOutcome {
     const kind = problem['kind'];
     const solver = typeof kind === 'string' && Object.hasOwn(solvers, kind) ? solvers[kind] : undefined;
     if (!solver) throw new Refusal('kind', kind, `known kinds are ${Object.keys(solvers).join(', ')}`);
-    return { kind: 'solved', solution: solver(problem) };
+    const solution = solver(problem);
+    if (!isFiniteThroughout(solution))
+      throw new Refusal(
+        'problem',
+        kind,
+        'numbers small enough to add and multiply are expected; the result exceeds 1.8e308',
+      );
+    return { kind: 'solved', solution };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { kind: 'refused', field: error.field, value: error.value, sentence: error.message };
   }
+}
+
+/** JSON has no infinity and no "not a number": a solution that holds one would silently say null. */
+function isFiniteThroughout(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.values(value).every(isFiniteThroughout);
 }

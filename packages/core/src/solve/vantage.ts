@@ -34,9 +34,9 @@ export const solveVantage: Solver = (problem) => {
   const observations = numberAt(problem['observations'], 'observations', { whole: true, min: 0 });
   const observer: Observer = {
     bytes: numberAt(problem['agentBytes'], 'agentBytes', { min: 0 }),
-    bytesPerDocument: numberAt(problem['agentBytesPerDocument'] ?? 0, 'agentBytesPerDocument', { min: 0 }),
+    bytesPerDocument: numberAt(given(problem['agentBytesPerDocument'], 0), 'agentBytesPerDocument', { min: 0 }),
   };
-  const startup = numberAt(problem['startup'] ?? 0, 'startup', { min: 0 });
+  const startup = numberAt(given(problem['startup'], 0), 'startup', { min: 0 });
   const links = fieldsAt(problem['links'], 'links');
   onlyKeys(links, 'links', ['AB', 'AC', 'CB']);
   const home = linkAt(links['AB'], 'links.AB');
@@ -54,6 +54,11 @@ export const solveVantage: Solver = (problem) => {
   return others.length === 0 ? solution : { ...solution, point: choice.point ?? null, points: choice.remote };
 };
 
+/** Only what is absent has a default; null is a value, and a wrong one. */
+function given(value: unknown, otherwise: unknown): unknown {
+  return value === undefined ? otherwise : value;
+}
+
 function linkAt(value: unknown, field: string): Link {
   const link = fieldsAt(value, field);
   onlyKeys(link, field, ['latency', 'secondsPerByte']);
@@ -66,12 +71,14 @@ function linkAt(value: unknown, field: string): Link {
 /** One document by the fields of the problem itself, or a list in which each entry may override them. */
 function documentsAt(problem: Fields): VantageDocument[] {
   const one = (fields: Fields, prefix: string): VantageDocument => ({
-    bytes: numberAt(fields['documentBytes'] ?? problem['documentBytes'], `${prefix}documentBytes`, { min: 0 }),
-    changedShare: numberAt(fields['changedShare'] ?? problem['changedShare'] ?? 1, `${prefix}changedShare`, {
+    bytes: numberAt(given(fields['documentBytes'], problem['documentBytes']), `${prefix}documentBytes`, { min: 0 }),
+    changedShare: numberAt(given(fields['changedShare'], given(problem['changedShare'], 1)), `${prefix}changedShare`, {
       min: 0,
       max: 1,
     }),
-    compression: numberAt(fields['compression'] ?? problem['compression'] ?? 1, `${prefix}compression`, { min: 0 }),
+    compression: numberAt(given(fields['compression'], given(problem['compression'], 1)), `${prefix}compression`, {
+      min: 0,
+    }),
   });
   if (problem['documents'] === undefined) return [one(problem, '')];
   const list = listAt(problem['documents'], 'documents', 1);
@@ -90,7 +97,7 @@ function pointsAt(value: unknown, startup: number): VantagePoint[] {
     return {
       fromHome: linkAt(point['AC'], `points[${i}].AC`),
       toDocuments: linkAt(point['CB'], `points[${i}].CB`),
-      startup: numberAt(point['startup'] ?? startup, `points[${i}].startup`, { min: 0 }),
+      startup: numberAt(given(point['startup'], startup), `points[${i}].startup`, { min: 0 }),
     };
   });
 }

@@ -33,15 +33,19 @@ export function normaliseUrl(text: string): NormalisedUrl {
   if (url.username !== '' || url.password !== '') {
     return refused('url carries a user name or password; put an Authorization header into headers instead');
   }
+  if (isBare(trimmed) && !url.hostname.includes('.') && url.hostname !== 'localhost' && !url.hostname.startsWith('['))
+    return refused(`url ${JSON.stringify(shorten(trimmed))} is not an address; write http:// before a name without a dot`);
   if (url.hostname === '') return refused(`url ${JSON.stringify(shorten(trimmed))} has no host`);
   return { kind: 'url', url: spell(url), host: url.hostname };
 }
 
+/** Without a scheme. "example.org:8080/a" looks like one to the parser; a digit after the colon says it is a port. */
+function isBare(text: string): boolean {
+  return !/^[a-z][a-z0-9+.-]*:/i.test(text) || /^[^/]*\.?[^/]*:\d+(\/|$|\?|#)/.test(text);
+}
+
 function parse(text: string): URL | undefined {
-  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(text)?.[0];
-  // "example.org:8080/a" looks like a scheme to the parser; a digit after the colon says it is a port.
-  const bare = scheme === undefined || /^[^/]*\.?[^/]*:\d+(\/|$|\?|#)/.test(text);
-  return URL.parse(bare ? `https://${text.replace(/^\/\//, '')}` : text) ?? undefined;
+  return URL.parse(isBare(text) ? `https://${text.replace(/^\/\//, '')}` : text) ?? undefined;
 }
 
 /** The same resource in one spelling; the URL is already parsed. */
