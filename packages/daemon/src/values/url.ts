@@ -34,7 +34,9 @@ export function normaliseUrl(text: string): NormalisedUrl {
     return refused('url carries a user name or password; put an Authorization header into headers instead');
   }
   if (isBare(trimmed) && !url.hostname.includes('.') && url.hostname !== 'localhost' && !url.hostname.startsWith('['))
-    return refused(`url ${JSON.stringify(shorten(trimmed))} is not an address; write http:// before a name without a dot`);
+    return refused(
+      `url ${JSON.stringify(shorten(trimmed))} is not an address; write http:// before a name without a dot`,
+    );
   if (url.hostname === '') return refused(`url ${JSON.stringify(shorten(trimmed))} has no host`);
   return { kind: 'url', url: spell(url), host: url.hostname };
 }

@@ -22,6 +22,8 @@ interface Checked {
   readonly looks: number;
   readonly requests: number;
   readonly changes: readonly ChangeBody[];
+  /** Pages whose last look failed, by what went wrong; known only where this process looked itself. */
+  readonly troubles?: Readonly<Record<string, number>>;
 }
 
 /** Asks the daemon that runs on the folder; the looks are its own, within its budget. */
@@ -43,9 +45,12 @@ async function checkAlone(config: Config, folder: Opening, all: boolean): Promis
   await loop.sweep(stop.signal, all);
   await telling.courier.once();
   const { sent, kept } = loop.counts();
+  const troubles: Record<string, number> = {};
+  for (const { state } of loop.collection)
+    if (state.fault) troubles[state.fault.code] = (troubles[state.fault.code] ?? 0) + 1;
   await loop.close();
   await folder.close();
-  return { looks: kept, requests: sent, changes: found.map(changeBody) as unknown as ChangeBody[] };
+  return { looks: kept, requests: sent, troubles, changes: found.map(changeBody) as unknown as ChangeBody[] };
 }
 
 async function check(file: string | undefined, options: CheckOptions): Promise<CommandOutcome> {
@@ -64,7 +69,10 @@ async function check(file: string | undefined, options: CheckOptions): Promise<C
   if ('code' in checked) return checked;
   if (json) printJson(checked);
   else if (checked.changes.length > 0) print(changeTable(checked.changes));
-  note(`${checked.looks} pages looked at with ${checked.requests} requests, ${checked.changes.length} changes`);
+  note(`pages looked at: ${checked.looks}, requests: ${checked.requests}, changes: ${checked.changes.length}`);
+  const troubles = Object.entries(checked.troubles ?? {});
+  // Cron mails what stands on stderr: whoever watches must learn that nothing could be seen.
+  for (const [code, count] of troubles) note(`pages in trouble: ${count} (${code}); "revisit pages" tells which`);
   return done;
 }
 
