@@ -166,6 +166,9 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const telling = await createTelling(config, folder.store, log, clock);
   const loop = createLoop(config, folder.store, log, world, telling);
   loop.onKept(() => telling.courier.nudge());
+  loop.onKept((changes) => {
+    for (const { kind, url, summary } of changes) log('info', kind, { url, summary });
+  });
   const desk = new Desk(folder.store, clock, log, loop, telling);
   const beyondLoopback = !namesLoopback(config.host.includes(':') ? `[${config.host}]` : config.host);
   const localKey = randomBytes(32).toString('base64url');

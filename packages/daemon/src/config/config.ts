@@ -12,6 +12,8 @@ import { durationForm, durationMs, rateForm, ratePerSecond } from './units.ts';
 const duration = z.string().refine((text) => durationMs(text) !== undefined, { error: durationForm });
 const rate = z.string().refine((text) => (ratePerSecond(text) ?? 0) > 0, { error: rateForm });
 
+const portForm = 'a whole number from 0 to 65535 is expected';
+
 const selectSchema = z
   .strictObject({
     css: z.string(),
@@ -86,10 +88,10 @@ export const fileSchema = z.strictObject({
   nats: z.string().optional().describe('NATS servers of a cluster, separated by commas; needs store'),
   host: z.string().optional().describe('The address to listen on; beyond loopback a token is required'),
   port: z
-    .number()
-    .int()
-    .min(0)
-    .max(65_535)
+    .number({ error: portForm })
+    .int({ error: portForm })
+    .min(0, { error: portForm })
+    .max(65_535, { error: portForm })
     .optional()
     .describe('Where API and dashboard listen; 0 takes any free port'),
   budget: rate.optional().describe('How many requests may be made over all pages, such as 600/hour'),
