@@ -81,6 +81,9 @@ describe.skipIf(locate('nats-server') === undefined)('a cluster of real processe
       store,
       '--nats',
       nats.url,
+      // Every page as often as every other, so that an edition is seen within seconds.
+      '--policy',
+      'uniform',
       '--budget',
       '40/second',
       '--spacing',
