@@ -1,4 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, freshFolder, loopbackWeb, revisit, serve, type LoopbackWeb } from '../trial/command.ts';
@@ -107,6 +109,25 @@ test('with a daemon: add, see the change, stream it; a second daemon is turned a
   expect(second.err).toContain(`Another revisit works on ${data}`);
   await reader.cancel();
   expect(await daemon.end('SIGINT')).toBe(0);
+});
+
+test('Ctrl-C while a server keeps us waiting: the daemon ends all the same, and the page is due again', async () => {
+  const silent = createServer((request, response) => {
+    if (request.url === '/robots.txt') response.writeHead(404).end();
+  });
+  await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/silent`;
+  const data = freshFolder();
+  await revisit(['add', url, '--data', data]);
+  const daemon = await serve(['--data', data, '--budget', '50/second', '--spacing', '0', ...open]);
+  await eventually(
+    async () => (await json<{ loop: { inFlight: number } }>(`${daemon.url}/api/status`)).loop.inFlight === 1,
+  );
+  expect(await daemon.end('SIGINT')).toBe(0);
+  const pages = JSON.parse((await revisit(['pages', '--data', data, '--json'])).out) as { status: string }[];
+  expect(pages).toMatchObject([{ status: 'new' }]);
+  silent.closeAllConnections();
+  silent.close();
 });
 
 test('killed at any moment: no change lost or doubled, spacing kept over the restart', async () => {
