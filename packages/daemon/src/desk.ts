@@ -3,7 +3,8 @@
  * present when one runs; without it, pages are kept for the next start.
  */
 import type { Outlook } from './api/bodies.ts';
-import type { LoopParts, Loop } from './loop.ts';
+import type { Loop } from './loop.ts';
+import type { LoopParts } from './loop-parts.ts';
 import { noiseOf, withNoiseWatched } from './detect/shown.ts';
 import type { NoisePart } from './detect/noise.ts';
 import type { Kept, Store } from './store/port.ts';

@@ -1,6 +1,6 @@
 import { policies } from '@revisit/core';
 import { describe, expect, test } from 'vitest';
-import type { LoopSettings } from './loop.ts';
+import type { LoopSettings } from './loop-parts.ts';
 import { poissonLaw } from './simulation/simulated-web.ts';
 import { createWorld, startLoop } from './simulation/world.ts';
 import { openSqlite } from './store/sqlite.ts';

@@ -1,6 +1,6 @@
 /** Structured logs on stderr, one JSON object a line. */
 import { pino } from 'pino';
-import type { LoopParts } from './loop.ts';
+import type { LoopParts } from './loop-parts.ts';
 
 export function createLog(level: string): LoopParts['log'] {
   const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }));

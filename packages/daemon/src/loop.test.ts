@@ -1,6 +1,6 @@
 import { integer, policies, random } from '@revisit/core';
 import { describe, expect, test } from 'vitest';
-import type { LoopSettings } from './loop.ts';
+import type { LoopSettings } from './loop-parts.ts';
 import { poissonLaw, type SimulatedPage } from './simulation/simulated-web.ts';
 import { createWorld, startLoop, type World } from './simulation/world.ts';
 import { openSqlite } from './store/sqlite.ts';

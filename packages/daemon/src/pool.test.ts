@@ -1,6 +1,6 @@
 import { AccessTimes, policies } from '@revisit/core';
 import { expect, test } from 'vitest';
-import type { LoopParts, LoopSettings } from './loop.ts';
+import type { LoopParts, LoopSettings } from './loop-parts.ts';
 import { createWorld, memoryStore, poissonLaw, startLoop, type SimulatedPage, type World } from './simulation/index.ts';
 
 const hourMs = 3_600_000;

@@ -1,7 +1,7 @@
 /** Killed at random points with receivers that fail, hang and answer late: no change lost, none told under two ids. */
 import { exponential, integer, policies, random } from '@revisit/core';
 import { expect, test } from 'vitest';
-import type { LoopSettings } from './loop.ts';
+import type { LoopSettings } from './loop-parts.ts';
 import { poissonLaw, type SimulatedPage } from './simulation/simulated-web.ts';
 import { createWorld, startLoop, type World } from './simulation/world.ts';
 import { openSqlite } from './store/sqlite.ts';

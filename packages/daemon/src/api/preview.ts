@@ -4,7 +4,7 @@ import { readPage } from '../config/page-input.ts';
 import { detect } from '../detect/detect.ts';
 import { outline } from '../detect/outline.ts';
 import type { Desk } from '../desk.ts';
-import type { Fetched } from '../loop.ts';
+import type { Fetched } from '../loop-parts.ts';
 import { decodeText } from '../values/text.ts';
 import { type Api, operation } from './operation.ts';
 import { notRunning } from './pages.ts';

@@ -1,7 +1,7 @@
 /** How sites are treated and how they answer. */
 import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
-import type { Manners } from '../loop.ts';
+import type { Manners } from '../loop-parts.ts';
 import { timeText } from './bodies.ts';
 import { type Api, operation } from './operation.ts';
 import { problem } from './problem.ts';

@@ -1,7 +1,8 @@
 /** A daemon's loop over a simulated web in virtual time: how policies, crashes and faults are tried. */
 import { random, type Policy, type Random } from '@revisit/core';
 import { detector } from '../daemon.ts';
-import { Loop, type LoopParts, type LoopSettings } from '../loop.ts';
+import { Loop } from '../loop.ts';
+import type { LoopParts, LoopSettings } from '../loop-parts.ts';
 import type { Store } from '../store/port.ts';
 import type { Telling } from '../telling.ts';
 import { SimulatedWeb, type SimulatedPage, type SiteLaw } from './simulated-web.ts';

@@ -1,0 +1,338 @@
+/**
+ * Who leaves next, and when: what the policy wants, a sweep and single requests stand in line before the gates of their
+ * sites, and leave as the budget allows. Knows nothing of what comes back.
+ */
+import { type AccessTimes, Allowance, Gates } from '@revisit/core';
+import type { Collection, Entry } from './collection.ts';
+import type { LoopParts, LoopSettings } from './loop-parts.ts';
+import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
+import type { Probe } from './values/probe.ts';
+
+type DepartureParts = Pick<LoopParts, 'clock' | 'random' | 'policy' | 'siteRules' | 'sweepOrder'>;
+
+/** Tokens that may gather while nothing is due, in seconds of budget: a burst after a pause stays small. */
+const burstSeconds = 60;
+/** A look may be late by this share of the time since the last one, and by no more than this, to meet its site at a fast hour. */
+const shiftShareMost = 0.05;
+const shiftMsMost = 7_200_000;
+/** What must be won by it: seconds of waiting, and as a share of them. */
+const shiftGain = { seconds: 0.5, share: 1 / 3 };
+
+export interface Leaving {
+  readonly probes: readonly Probe[];
+  /** How long nothing more can leave. */
+  readonly waitMs: number;
+}
+
+export class Departures {
+  readonly #parts: DepartureParts;
+  readonly #collection: Collection;
+  readonly #access: AccessTimes;
+  #settings: LoopSettings;
+  readonly #budget: Allowance;
+  readonly #gates = new Gates();
+  /** Pages of a sweep that are asked for and have not joined a line yet. */
+  readonly #sweepLine = new SweepLine();
+  /** Pages never seen, which the next dispatch takes as one sweep. */
+  readonly #unseen = new Set<string>();
+  /** Looks that wait for a faster hour of their site, and until when. */
+  readonly #shifted = new Map<number, number>();
+  readonly #asked = new Set<number>();
+  /** Sites that are left alone, and until when. */
+  readonly #holds = new Map<string, number>();
+  #sweepTurn = false;
+  #probes = 0;
+  readonly #run: string;
+
+  constructor(parts: DepartureParts, collection: Collection, access: AccessTimes, settings: LoopSettings) {
+    this.#parts = parts;
+    this.#collection = collection;
+    this.#access = access;
+    this.#settings = settings;
+    const now = parts.clock.nowMs();
+    this.#budget = new Allowance(settings.looksPerSecond / 1000, burstOf(settings), now);
+    // Probe ids of two runs never meet: the start and a random number tell the runs apart.
+    this.#run = `${now.toString(36)}${Math.floor(parts.random() * 36 ** 4)
+      .toString(36)
+      .padStart(4, '0')}`;
+  }
+
+  /** Pages that were asked for and have not left. */
+  get asked(): number {
+    return this.#asked.size;
+  }
+
+  get waiting(): number {
+    return this.#gates.waiting + this.#sweepLine.size;
+  }
+
+  setBudget(settings: LoopSettings): void {
+    this.#settings = settings;
+    this.#budget.setRate(settings.looksPerSecond / 1000, burstOf(settings), this.#parts.clock.nowMs());
+  }
+
+  /** Requests that a probe took beyond the one it was counted for. */
+  settle(requests: number): void {
+    this.#budget.settle(requests, this.#parts.clock.nowMs());
+  }
+
+  /** The site's gate as the operator, or the site itself, wants it. */
+  space(site: string, crawlDelayMs = 0): void {
+    const rules = this.#parts.siteRules?.(site);
+    const spacingMs = Math.max(rules?.spacingMs ?? this.#settings.spacingMs, crawlDelayMs);
+    this.#gates.setSpacing(this.#collection.sites.index(site), spacingMs, rules?.connections);
+  }
+
+  /** The site was asked for something at that time. */
+  recall(site: string, atMs: number): void {
+    this.#gates.recall(this.#collection.sites.index(site), atMs);
+  }
+
+  heldUntil(site: string): number {
+    return this.#holds.get(site) ?? 0;
+  }
+
+  hold(site: string, untilMs: number): void {
+    const now = this.#parts.clock.nowMs();
+    if (untilMs <= now) return;
+    this.#gates.holdUntil(this.#collection.sites.index(site), untilMs);
+    for (const [other, until] of this.#holds) if (until <= now) this.#holds.delete(other);
+    this.#holds.set(site, Math.max(untilMs, this.#holds.get(site) ?? 0));
+  }
+
+  saveHolds(): Uint8Array {
+    return new TextEncoder().encode(JSON.stringify(Object.fromEntries(this.#holds)));
+  }
+
+  /** Sites that asked to be left alone, for as long as they asked, whatever happened to the process since. */
+  restoreHolds(saved: Uint8Array): void {
+    const holds = JSON.parse(new TextDecoder().decode(saved)) as Record<string, number>;
+    for (const [site, untilMs] of Object.entries(holds)) this.hold(site, untilMs);
+  }
+
+  /** A page that nobody has looked at yet. */
+  unseen(id: string): void {
+    this.#unseen.add(id);
+  }
+
+  /** The page is no longer watched. */
+  forget(entry: Entry): void {
+    this.#unseen.delete(entry.page.id);
+    this.#shifted.delete(entry.index);
+    if (this.#asked.delete(entry.index)) this.#gates.leave(entry.site, entry.index);
+  }
+
+  isAsked(entry: Entry): boolean {
+    return this.#asked.has(entry.index);
+  }
+
+  ask(entry: Entry): void {
+    if (this.#claim(entry)) this.#gates.wait(entry.site, entry.index);
+  }
+
+  /** The page is asked for, in line or not; false when it was already. */
+  #claim(entry: Entry): boolean {
+    if (this.#asked.has(entry.index)) return false;
+    this.#asked.add(entry.index);
+    this.#shifted.delete(entry.index);
+    if (!entry.page.paused) this.#parts.policy.started(entry.index, this.#parts.clock.nowMs() / 1000);
+    return true;
+  }
+
+  /** Many pages at once: they join the lines in the order of the sweep, when their sites are free. */
+  askInOrder(entries: readonly Entry[]): void {
+    const claimed = entries.filter((entry) => this.#claim(entry));
+    const stops = claimed.map((entry) => ({ page: entry.index, site: entry.page.site }));
+    this.#sweepLine.add(stops, this.#parts.sweepOrder ?? plannedOrder, this.#sweepContext());
+  }
+
+  #sweepContext(): SweepContext {
+    const { robots, looksPerSecond, spacingMs } = this.#settings;
+    const gate = (site: string) => {
+      const rules = this.#parts.siteRules?.(site);
+      return { spacingMs: rules?.spacingMs ?? spacingMs, connections: rules?.connections ?? 1 };
+    };
+    return { access: this.#access, nowMs: this.#parts.clock.nowMs(), robots, looksPerSecond, gate };
+  }
+
+  /** Lets the next stop of a sweep whose site is free join its line, or go ahead of it; false when there is none. */
+  #feed(now: number, first = false): boolean {
+    this.#sweepLine.refresh(this.#parts.sweepOrder ?? plannedOrder, () => this.#sweepContext(), now);
+    const ready = (site: number) => (first ? this.#gates.open(site, now) : this.#gates.free(site, now));
+    const stop = this.#sweepLine.take((site) => ready(this.#collection.sites.index(site)));
+    if (!stop) return false;
+    const entry = this.#collection.at(stop.page);
+    if (!entry || !this.#asked.has(stop.page)) return true;
+    if (first) this.#gates.waitFirst(entry.site, entry.index);
+    else this.#gates.wait(entry.site, entry.index);
+    return true;
+  }
+
+  /** When the next of a sweep's sites opens by itself. */
+  #sweepOpensAt(now: number): number {
+    let next = Infinity;
+    for (const site of this.#sweepLine.sitesAhead()) {
+      const at = this.#gates.opensAt(this.#collection.sites.index(site));
+      if (at > now) next = Math.min(next, at);
+    }
+    return next;
+  }
+
+  /** One request outside the plan. */
+  outside(what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>): Probe {
+    const now = this.#parts.clock.nowMs();
+    this.#budget.take(now);
+    this.recall(what.site, now);
+    return { ...what, id: this.#probeId(), pageIds: [], atMs: now, validators: {} };
+  }
+
+  #probeId(): string {
+    return `${this.#run}-${(this.#probes++).toString(36)}`;
+  }
+
+  /** All that may leave now, at most so many. */
+  leave(most: number, planned: boolean): Leaving {
+    const now = this.#parts.clock.nowMs();
+    const probes: Probe[] = [];
+    let waitMs = planned ? this.#line(now) : Infinity;
+    while (probes.length < most) {
+      const ready = this.#budget.readyAt(now);
+      if (ready > now) {
+        waitMs = Math.min(waitMs, this.waiting > 0 ? ready - now : Infinity);
+        break;
+      }
+      // Planned looks and a sweep take turns, or a small budget would be used up by the one that stands in line.
+      const fed = this.#sweepTurn && this.#feed(now, true);
+      const passed = this.#gates.pass(now);
+      if (!passed) {
+        if (this.#feed(now)) continue;
+        waitMs = Math.min(waitMs, this.#gates.nextPassAt() - now, this.#sweepOpensAt(now) - now);
+        break;
+      }
+      const entry = this.#collection.at(passed.page);
+      if (!entry || !this.#asked.has(passed.page)) {
+        this.#gates.done(passed.site);
+        continue;
+      }
+      this.#budget.take(now);
+      this.#sweepTurn = !fed;
+      probes.push(this.#probe(entry, now));
+    }
+    return { probes, waitMs };
+  }
+
+  /** The probe's request is over, or never went out: its site may be asked again. */
+  returned(probe: Probe): void {
+    this.#gates.done(this.#collection.sites.index(probe.site));
+  }
+
+  /** Its pages stand in line again. */
+  askAgain(probe: Probe): void {
+    for (const id of probe.pageIds) {
+      const entry = this.#collection.byId(id);
+      if (entry) this.ask(entry);
+    }
+  }
+
+  /** Moves what the policy wants now into the lines before the gates; answers when it wants the next. */
+  #line(now: number): number {
+    const { policy } = this.#parts;
+    this.#firstCrawl();
+    const chosen: Entry[] = [];
+    let wait = this.#returnShifted(now, chosen);
+    // No more than the robots could take at once: the rest stays with the policy, which may think again.
+    while (this.#gates.crowd + chosen.length < Math.max(64, 4 * this.#settings.robots)) {
+      const choice = policy.next(now / 1000);
+      if (!choice) break;
+      if (choice.at * 1000 > now) {
+        wait = Math.min(wait, choice.at * 1000 - now);
+        break;
+      }
+      const entry = this.#collection.at(choice.page)!;
+      const later = this.#fasterHour(entry, now);
+      if (later > now) {
+        this.#shifted.set(entry.index, later);
+        policy.started(entry.index, now / 1000);
+        wait = Math.min(wait, later - now);
+      } else if (this.#claim(entry)) chosen.push(entry);
+      // Asked for again while its last look was under way: it stands in line already, and the policy must hear of it, or it
+      // would offer the page for ever.
+      else policy.started(entry.index, now / 1000);
+    }
+    // Between equals, the sites that answer fastest at this hour go first.
+    const seconds = new Map(chosen.map((entry) => [entry, this.#access.expected(entry.page.site, now / 1000)]));
+    chosen.sort((a, b) => seconds.get(a)! - seconds.get(b)!);
+    for (const entry of chosen) this.#gates.wait(entry.site, entry.index);
+    return wait;
+  }
+
+  /** Pages nobody has seen yet are one sweep, in planned order; a single one needs no order. */
+  #firstCrawl(): void {
+    if (this.#unseen.size < 2) return;
+    const entries = [...this.#unseen].flatMap((id) => this.#collection.byId(id) ?? []);
+    this.#unseen.clear();
+    this.askInOrder(entries.filter(({ page, state }) => !page.paused && state.lastLookMs === undefined));
+  }
+
+  /** Takes up looks whose faster hour has come; answers when the next one's does. */
+  #returnShifted(now: number, into: Entry[]): number {
+    let wait = Infinity;
+    for (const [page, atMs] of this.#shifted) {
+      if (atMs > now) {
+        wait = Math.min(wait, atMs - now);
+        continue;
+      }
+      this.#shifted.delete(page);
+      const entry = this.#collection.at(page);
+      if (entry && !entry.page.paused && this.#claim(entry)) into.push(entry);
+    }
+    return wait;
+  }
+
+  /** The beginning of an hour within the look's tolerance at which its site is clearly faster; now when there is none. */
+  #fasterHour(entry: Entry, now: number): number {
+    const { lastLookMs } = entry.state;
+    if (lastLookMs === undefined) return now;
+    const latest = now + Math.min(shiftMsMost, shiftShareMost * (now - lastLookMs));
+    const today = this.#access.expected(entry.page.site, now / 1000);
+    let [best, bestSeconds] = [now, Math.min(today - shiftGain.seconds, today * (1 - shiftGain.share))];
+    for (let at = now - (now % 3_600_000) + 3_600_000; at <= latest; at += 3_600_000) {
+      const seconds = this.#access.expected(entry.page.site, at / 1000);
+      if (seconds < bestSeconds) [best, bestSeconds] = [at, seconds];
+    }
+    return best;
+  }
+
+  #probe(entry: Entry, now: number): Probe {
+    const { page, state } = entry;
+    const sharing = this.#collection.sharing(entry).filter((other) => other === entry || !other.page.paused);
+    for (const other of sharing) {
+      if (other !== entry) {
+        if (this.#asked.has(other.index)) this.#gates.leave(other.site, other.index);
+        else this.#parts.policy.started(other.index, now / 1000);
+      }
+      this.#asked.delete(other.index);
+    }
+    // A page that never had a full answer needs one, so validators go out only when all who share the request have a copy.
+    const whole = sharing.some(
+      (other) =>
+        other.state.status !== 'present' ||
+        other.state.validators.etag !== state.validators.etag ||
+        other.state.validators.lastModified !== state.validators.lastModified,
+    );
+    return {
+      id: this.#probeId(),
+      url: page.url,
+      site: page.site,
+      pageIds: sharing.map((other) => other.page.id),
+      atMs: now,
+      validators: whole ? {} : state.validators,
+      ...(page.headers ? { headers: page.headers } : {}),
+      ...(page.render ? { render: true } : {}),
+    };
+  }
+}
+
+function burstOf(settings: LoopSettings): number {
+  return Math.max(1, settings.looksPerSecond * burstSeconds);
+}

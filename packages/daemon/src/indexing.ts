@@ -1,0 +1,219 @@
+/** The indexing queue and what empties it: detect, learn, keep. */
+import type { Finding } from '@revisit/core';
+import type { Collection, Entry } from './collection.ts';
+import { verdict } from './detect/verdict.ts';
+import type { Discovery } from './discovery.ts';
+import type { Keeping } from './keeping.ts';
+import type { Detected, Fetched, LoopParts } from './loop-parts.ts';
+import type { Detection } from './values/change.ts';
+import type { Look, WatchedPage } from './values/look.ts';
+import type { Observation } from './values/observation.ts';
+
+/** A transaction of many looks costs little more than one of a few; more would delay the first of them. */
+const batchMax = 256;
+/** How many observations, or for how long, are gathered under load; short against any request over a network. */
+const gatherMax = 64;
+const gatherMs = 5;
+
+/** What indexing asks of the loop around it. */
+export interface Around {
+  /** A page was found, or is to be watched with other settings. */
+  readonly watch: (watched: WatchedPage) => void;
+  /** Another look at the page is wanted that soon. */
+  readonly askLater: (id: string, afterMs: number) => void;
+  /** The page may not be visited before then. */
+  readonly putOff: (id: string, look: Look, untilMs: number | undefined) => void;
+  /** So many observations were indexed in that time. */
+  readonly indexed: (observations: number, looks: number, tookMs: number) => void;
+  /** All that follows from a batch is done. */
+  readonly batchEnded: () => Promise<void>;
+  /** Nothing is left to index. */
+  readonly idle: () => void;
+}
+
+export class Indexing {
+  readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned'>;
+  readonly #collection: Collection;
+  readonly #discovery: Discovery;
+  readonly #keeping: Keeping;
+  readonly #queueMax: number;
+  readonly #around: Around;
+  readonly #queue: Observation[] = [];
+  readonly #secondLooks = new Set<string>();
+  #gathering = false;
+  #dead = false;
+  #running: Promise<void> | undefined;
+
+  constructor(
+    parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned'>,
+    /** What is indexed, and where it is kept. */
+    into: { readonly collection: Collection; readonly discovery: Discovery; readonly keeping: Keeping },
+    queueMax: number,
+    around: Around,
+  ) {
+    this.#parts = parts;
+    this.#collection = into.collection;
+    this.#discovery = into.discovery;
+    this.#keeping = into.keeping;
+    this.#queueMax = queueMax;
+    this.#around = around;
+  }
+
+  get queued(): number {
+    return this.#queue.length;
+  }
+
+  /** Resolves when the run that is under way ends; undefined when there is none. */
+  get running(): Promise<void> | undefined {
+    return this.#running;
+  }
+
+  /** False when the queue is full: the observation is lost and its pages stay due. */
+  take(observation: Observation): boolean {
+    if (this.#queue.length >= this.#queueMax) return false;
+    this.#queue.push(observation);
+    return true;
+  }
+
+  /** The next look at the page is the second one that detection asked for. */
+  secondLook(id: string): void {
+    this.#secondLooks.add(id);
+  }
+
+  die(): void {
+    this.#dead = true;
+  }
+
+  /** Under load, observations are gathered for a moment: one transaction costs as much as the next. */
+  soon(underLoad: boolean): void {
+    if (this.#running) return;
+    if (!underLoad || this.#queue.length >= gatherMax) {
+      this.#now();
+    } else if (!this.#gathering) {
+      this.#gathering = true;
+      void this.#parts.clock.sleep(gatherMs).then(() => {
+        this.#gathering = false;
+        if (!this.#dead && this.#queue.length > 0) this.#now();
+      });
+    }
+  }
+
+  #now(): void {
+    this.#running ??= this.#index().finally(() => {
+      this.#running = undefined;
+      this.#around.idle();
+    });
+  }
+
+  /** Empties the indexing queue: detect, learn, keep, announce. */
+  async #index(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const begunMs = this.#parts.clock.nowMs();
+      // A small queue drains in small batches, or it would stay full while one is worked through.
+      const batch = this.#queue.slice(0, Math.max(1, Math.min(batchMax, this.#queueMax >> 3)));
+      const looks: Look[] = [];
+      for (const observation of batch) looks.push(...(await this.#looksOf(observation)));
+      if (!(await this.#keeping.keep(looks))) return;
+      const pageless = batch.filter(({ probe }) => !looks.some((look) => look.probeId === probe.id));
+      if (pageless.length > 0) await this.#parts.store.finished(pageless.map(({ probe }) => probe.id));
+      this.#queue.splice(0, batch.length);
+      this.#around.indexed(batch.length, looks.length, this.#parts.clock.nowMs() - begunMs);
+      await this.#retire(looks);
+      await this.#around.batchEnded();
+    }
+  }
+
+  async #looksOf(observation: Observation): Promise<readonly Look[]> {
+    const { detect, policy } = this.#parts;
+    const { outcome, probe } = observation;
+    const looks: Look[] = [];
+    for (const id of probe.pageIds) {
+      const entry = this.#collection.byId(id);
+      if (!entry) continue;
+      const detected =
+        outcome.kind === 'fetched'
+          ? await detect(entry, outcome, {
+              url: observation.finalUrl ?? probe.url,
+              ms: observation.startedAtMs,
+              second: this.#secondLooks.delete(id),
+            })
+          : undefined;
+      const look = await this.#completed(verdict(entry, observation, detected?.detection, detected?.state), detected);
+      if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined)
+        this.#around.putOff(id, look, outcome.untilMs);
+      else if (!entry.page.paused) {
+        const finding = findingOf(look, detected?.detection);
+        const revealed = outcome.kind === 'fetched' ? await this.#discover(entry, outcome, observation, look) : 0;
+        // A look that revealed new pages was worth as much as one that found so many changes.
+        const worth =
+          revealed > 0 ? { kind: 'changed' as const, count: Math.max(revealed, finding.count ?? 1) } : finding;
+        policy.looked(entry.index, look.atMs / 1000, finding.kind === 'first' ? finding : { ...finding, ...worth });
+        if (finding.kind !== 'failed') this.#discovery.looked(entry, finding.kind === 'changed');
+      }
+      const model = entry.page.paused ? undefined : policy.save?.(entry.index);
+      looks.push(model ? { ...look, state: { ...look.state, model } } : look);
+      const { model: _model, ...state } = look.state;
+      entry.state = state;
+    }
+    return looks;
+  }
+
+  /** Takes in what the answer says about other pages; answers how many it revealed. */
+  async #discover(entry: Entry, fetched: Fetched, observation: Observation, look: Look): Promise<number> {
+    if (look.kind !== 'first' && look.kind !== 'changed') return 0;
+    const { clock, policy, store } = this.#parts;
+    const nowMs = clock.nowMs();
+    const url = observation.finalUrl ?? observation.probe.url;
+    const { pages, hints } = this.#discovery.read(entry, fetched, url, nowMs, look.kind === 'first');
+    for (const hint of hints) policy.hinted?.(hint.entry.index, nowMs / 1000, hint.chance);
+    if (pages.length === 0) return 0;
+    const kept = await store.addPages(pages);
+    if (kept.kind === 'failed') return 0;
+    for (const { page, created } of kept.value) if (created) this.#around.watch(page);
+    return kept.value.length;
+  }
+
+  /** Pages that were found and are gone for good rest from now on, with all their versions. */
+  async #retire(looks: readonly Look[]): Promise<void> {
+    const { clock, store } = this.#parts;
+    const retired = looks.flatMap((look) => {
+      const page = this.#collection.byId(look.pageId)?.page;
+      return page && !page.paused && this.#discovery.retires(page, look.state, clock.nowMs()) ? [page.id] : [];
+    });
+    if (retired.length === 0) return;
+    const kept = await store.updatePages(retired.map((id) => ({ id, settings: { paused: true } })));
+    if (kept.kind === 'kept') for (const watched of kept.value) this.#around.watch(watched);
+  }
+
+  async #completed(look: Look, detected: Detected | undefined): Promise<Look> {
+    const raw = detected?.raw !== undefined && look.projection ? { raw: detected.raw } : {};
+    const deliveries = look.change && this.#parts.planned ? { deliveries: await this.#parts.planned(look) } : {};
+    if (!detected?.again) return { ...look, ...raw, ...deliveries };
+    this.#around.askLater(look.pageId, detected.again.afterMs);
+    // A second look needs the page itself, so nothing goes into it that a server could answer with "not modified".
+    return { ...look, ...raw, ...deliveries, state: { ...look.state, validators: {} } };
+  }
+}
+
+function findingOf(look: Look, detection: Detection | undefined): Finding {
+  switch (look.kind) {
+    case 'first':
+      return { kind: 'first' };
+    case 'changed':
+      return { kind: 'changed', count: detection?.kind === 'changed' ? detection.count : 1, ...modifiedOf(look) };
+    case 'unchanged':
+    case 'gone':
+    case 'unreadable':
+      // The server answered and there is nothing new to have: as far as learning goes, no change.
+      return look.change && look.kind === 'gone' ? { kind: 'changed', count: 1 } : { kind: 'unchanged' };
+    case 'refused':
+    case 'failed':
+      return { kind: 'failed' };
+  }
+}
+
+/** The server's word on when the page last changed; how far it is believed is the policy's affair. */
+function modifiedOf(look: Look): Pick<Finding, 'modifiedAt'> {
+  const modifiedMs = Date.parse(look.state.validators.lastModified ?? '');
+  return Number.isNaN(modifiedMs) ? {} : { modifiedAt: modifiedMs / 1000 };
+}

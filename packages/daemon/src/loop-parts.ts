@@ -1,0 +1,76 @@
+/** What the loop is made of and told, and what it tells of itself. */
+import type { Policy, Random, RobotPoolState } from '@revisit/core';
+import type { Store } from './store/port.ts';
+import type { SweepOrder } from './sweep.ts';
+import type { Detection } from './values/change.ts';
+import type { Clock } from './values/clock.ts';
+import type { Look, WatchedPage } from './values/look.ts';
+import type { Observer, Outcome, RobotsUnderstood } from './values/observation.ts';
+import type { PlannedDelivery } from './values/outbox.ts';
+import type { Page } from './values/page.ts';
+
+export interface LoopSettings {
+  readonly looksPerSecond: number;
+  /** The least milliseconds between two requests to one site. */
+  readonly spacingMs: number;
+  /** The most requests that may be under way at once; how many do follows the indexing queue. */
+  readonly robots: number;
+  /** How many may always be, however full the queue is; none unless given. */
+  readonly robotsMin?: number;
+  /** How many observations may wait for detection; what comes on top is dropped and stays due. */
+  readonly queueMax: number;
+}
+
+export type Fetched = Extract<Outcome, { kind: 'fetched' }>;
+
+export interface Detected {
+  readonly detection: Detection;
+  readonly state?: string;
+  /** Another look is wanted that soon. */
+  readonly again?: { readonly afterMs: number };
+  /** The whole page, where it is kept beside the projection. */
+  readonly raw?: string;
+}
+
+export interface LoopParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly store: Store;
+  readonly observer: Observer;
+  readonly policy: Policy;
+  /** Sites whose pages this loop looks after; all of them unless it shares the work. */
+  readonly accepts?: (site: string) => boolean;
+  readonly detect: (
+    watched: WatchedPage,
+    fetched: Fetched,
+    /** `second`: this look was asked for by the last one. */
+    at: { readonly url: string; readonly ms: number; readonly second: boolean },
+  ) => Promise<Detected>;
+  /** In which order the pages of a sweep leave; as planned from access times unless given. */
+  readonly sweepOrder?: SweepOrder;
+  /** What the operator set for single sites. */
+  readonly siteRules?: (site: string) => { readonly spacingMs?: number; readonly connections?: number } | undefined;
+  /** What the subscriptions ask of the plan for a page; what its user set comes first. */
+  readonly needs?: (page: Page) => Pick<Page, 'life' | 'urgency'>;
+  /** Who is to be told of what a look found; kept with it. */
+  readonly planned?: (look: Look) => Promise<readonly PlannedDelivery[]>;
+  readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void;
+}
+
+export interface LoopCounts {
+  readonly sent: number;
+  readonly kept: number;
+  readonly overflowed: number;
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly waiting: number;
+  /** The pool between dispatch and the indexing queue: robots that may run, starvation, measured times. */
+  readonly pool: RobotPoolState;
+}
+
+export interface Manners {
+  readonly spacingMs: number;
+  readonly leftAloneUntilMs: number | undefined;
+  readonly failures: number;
+  readonly robots: RobotsUnderstood | undefined;
+}
