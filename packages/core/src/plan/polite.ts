@@ -8,9 +8,10 @@
  * the answer. A spacing that is no multiple of the grid's step is rounded up to one.
  *
  * With spacing the best cost need not fall with every further look: looks that would only be in each other's way are not
- * used. Looks that neither help nor harm are used.
+ * used. Looks that neither help nor harm are used. Among plans that cost the same the earliest is taken (lowest-path.ts).
  */
 import { type Loss, scheduleLoss } from '../loss/loss.ts';
+import { lowestPath } from './lowest-path.ts';
 import { type Grid, pathsOf } from './monge-path.ts';
 import { costCurve, curveCorners, pathWithin } from './price-search.ts';
 
@@ -44,7 +45,10 @@ export function probesThatFit(horizon: number, spacing: number): number {
 }
 
 export function equalSteps(horizon: number, steps: number): Float64Array {
-  return Float64Array.from({ length: steps + 1 }, (_, i) => (i === steps ? horizon : (i * horizon) / steps));
+  const times = new Float64Array(steps + 1);
+  for (let i = 0; i < steps; i++) times[i] = (i * horizon) / steps;
+  times[steps] = horizon;
+  return times;
 }
 
 /** The loss's window is [0, horizon]. */
@@ -53,8 +57,10 @@ export function planPolite(loss: Loss, probes: number, spacing: number, steps: n
   const probesMax = Math.floor(steps / stepsMin);
   if (probesMax < 1 || (spacing > 0 && probes > probesMax)) return { kind: 'infeasible', probesMax };
   const grid: Grid = { loss, times: equalSteps(loss.to, steps), stepsMin };
-  const hint = coarsePrice(loss, probes, spacing, steps);
-  const { path, price, lowerBound } = pathWithin(grid, pathsOf(grid), Math.min(probes, probesMax), hint);
+  const looks = Math.min(probes, probesMax);
+  const found = pathWithin(grid, pathsOf(grid), looks, coarsePrice(grid, looks));
+  const { price, lowerBound } = found;
+  const path = lowestPath(grid, price, found.path, looks);
   return {
     kind: 'planned',
     probes: Float64Array.from(path.nodes.subarray(1), (node) => grid.times[node]),
@@ -68,11 +74,12 @@ export function planPolite(loss: Loss, probes: number, spacing: number, steps: n
 const hintSteps = 4_096;
 
 /** The price on a grid an eighth as fine, which is near that of the fine one; undefined where it says nothing. */
-function coarsePrice(loss: Loss, probes: number, spacing: number, steps: number): number | undefined {
-  const coarse = Math.floor(steps / 8);
-  if (steps < hintSteps || coarse < 8 * probes) return undefined;
-  const plan = planPolite(loss, probes, spacing, coarse);
-  return plan.kind === 'planned' ? plan.price : undefined;
+function coarsePrice({ loss, times, stepsMin }: Grid, probes: number): number | undefined {
+  const steps = Math.floor((times.length - 1) / 8);
+  if (times.length - 1 < hintSteps || steps < 8 * probes) return undefined;
+  const coarse = { loss, times: equalSteps(loss.to, steps), stepsMin: Math.ceil(stepsMin / 8) };
+  if (probes * coarse.stepsMin > steps) return undefined;
+  return pathWithin(coarse, pathsOf(coarse), probes, coarsePrice(coarse, probes)).price;
 }
 
 /** The least cost for every budget: entry k − 1 is that of at most k looks, k = 1 … probes. */
