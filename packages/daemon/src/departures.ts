@@ -12,6 +12,9 @@ type DepartureParts = Pick<LoopParts, 'clock' | 'random' | 'policy' | 'siteRules
 
 /** Tokens that may gather while nothing is due, in seconds of budget: a burst after a pause stays small. */
 const burstSeconds = 60;
+/** Pages stand in line for about so long at most, and some always do: of slow sites, so that others can pass them. */
+const linedUpMs = 60_000;
+const linedUpLeast = 8;
 /** A look may be late by this share of the time since the last one, and by no more than this, to meet its site at a fast hour. */
 const shiftShareMost = 0.05;
 const shiftMsMost = 7_200_000;
@@ -240,8 +243,8 @@ export class Departures {
     this.#firstCrawl();
     const chosen: Entry[] = [];
     let wait = this.#returnShifted(now, chosen);
-    // No more than the robots could take at once: the rest stays with the policy, which may think again.
-    while (this.#gates.crowd + chosen.length < Math.max(64, 4 * this.#settings.robots)) {
+    const room = this.#room(now);
+    while (this.#gates.crowd + chosen.length < room) {
       const choice = policy.next(now / 1000);
       if (!choice) break;
       if (choice.at * 1000 > now) {
@@ -264,6 +267,15 @@ export class Departures {
     chosen.sort((a, b) => seconds.get(a)! - seconds.get(b)!);
     for (const entry of chosen) this.#gates.wait(entry.site, entry.index);
     return wait;
+  }
+
+  /**
+   * How many may stand in line: no more than the robots could take at once and the budget lets out soon. The rest stays with
+   * the policy, which may think again; whoever stands in line leaves in the order of the line.
+   */
+  #room(now: number): number {
+    const soon = this.#budget.until(now + linedUpMs, now);
+    return Math.min(Math.max(64, 4 * this.#settings.robots), Math.max(linedUpLeast, soon));
   }
 
   /** Pages nobody has seen yet are one sweep, in planned order; a single one needs no order. */

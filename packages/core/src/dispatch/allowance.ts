@@ -62,6 +62,12 @@ export class Allowance {
     return this.#ratePerTime > 0 ? this.#at + (1 - this.#tokens) / this.#ratePerTime : Infinity;
   }
 
+  /** How many requests may go out from now until then. */
+  until(at: number, now: number): number {
+    this.#flow(now);
+    return Math.max(0, Math.floor(this.#tokens + Math.max(0, at - now) * this.#ratePerTime + 1e-9));
+  }
+
   state(): AllowanceState {
     return { tokens: this.#tokens, at: this.#at };
   }

@@ -1,0 +1,28 @@
+import { AccessTimes, random, RevisitPolicy } from '@revisit/core';
+import { expect, test } from 'vitest';
+import { Collection } from './collection.ts';
+import { Departures } from './departures.ts';
+import { VirtualClock } from './simulation/virtual-clock.ts';
+
+test('a small budget takes few pages into line: the rest stays with the policy, which may think again', () => {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 5));
+  const policy = new RevisitPolicy();
+  const collection = new Collection();
+  const settings = { looksPerSecond: 1 / 60, spacingMs: 0, robots: 64, queueMax: 100 };
+  policy.setBudget(settings.looksPerSecond, clock.nowMs() / 1000);
+  for (let i = 0; i < 500; i++) {
+    const url = `http://s${i}.test/`;
+    const page = { id: `p${i}`, url, site: `s${i}.test`, select: { kind: 'whole' }, tags: [], options: {} } as const;
+    const entry = collection.add({
+      page: { ...page, weight: 1, paused: false, addedAtMs: 0 },
+      state: { status: 'present', validators: {}, version: 1, toldVersion: 1, failures: 0, looks: 1, changes: 0 },
+    });
+    policy.watch({ page: entry.index, site: entry.site, folder: 0, groups: [], weight: 1, spacingSeconds: 0 }, 0);
+  }
+  const departures = new Departures({ clock, random: random(1), policy }, collection, new AccessTimes(), settings);
+  departures.leave(64, true);
+  expect(departures.waiting).toBe(8);
+  departures.setBudget({ ...settings, looksPerSecond: 2 });
+  departures.leave(64, true);
+  expect(departures.waiting).toBe(120);
+});
