@@ -22,6 +22,7 @@ export function Rail({ view, status, lost }: Props) {
   return (
     <nav class="rail" aria-label="Views">
       <a class="name" href="#/changes">
+        <img src="./mark.svg" alt="" width="18" height="18" />
         Revisit
       </a>
       <ul>

@@ -4,6 +4,17 @@ import { type Change, type Difference, ask } from '../server.ts';
 import { Foreign } from './foreign.tsx';
 import { Words } from './words.tsx';
 
+/** One short line that took the place of another: a price, a state. It is read best on one line. */
+function swap({ blocks, cut }: Difference): { readonly old: string; readonly next: string } | undefined {
+  if (cut || blocks.length !== 2) return undefined;
+  const only = (kind: string): string | undefined => {
+    const lines = blocks.find((block) => block.kind === kind)?.lines;
+    return Array.isArray(lines) && lines.length === 1 && lines[0]!.length <= 60 ? lines[0] : undefined;
+  };
+  const [old, next] = [only('removed'), only('added')];
+  return old === undefined || next === undefined ? undefined : { old, next };
+}
+
 /** What a change changed, in a few words: its summary until the difference is there; asked for when the row comes into view. */
 export function Excerpt({ change }: { readonly change: Change }) {
   const place = useRef<HTMLDivElement>(null);
@@ -32,6 +43,13 @@ export function Excerpt({ change }: { readonly change: Change }) {
     watch.observe(place.current);
     return () => watch.disconnect();
   }, [pageId, fromVersion, toVersion]);
+  const pair = difference && swap(difference);
+  if (pair)
+    return (
+      <div ref={place} class="small excerpt">
+        <del>{harmless(pair.old)}</del> → <ins>{harmless(pair.next)}</ins>
+      </div>
+    );
   return (
     <div ref={place} class="small excerpt">
       {!difference && <Foreign text={change.summary} />}

@@ -12,12 +12,19 @@ interface Props {
   readonly colour?: string;
 }
 
-export function WeekHeatmap({ values, label, tell, colour = 'var(--accent)' }: Props) {
+/** The hour of the week in UTC that the reader's own hour of the week is. */
+function utcHour(hour: number): number {
   const shift = -Math.round(new Date().getTimezoneOffset() / 60);
-  const most = Math.max(1e-12, ...values.map((value) => value ?? 0));
+  return (((hour - shift) % 168) + 168) % 168;
+}
+
+export function WeekHeatmap({ values, label, tell, colour = 'var(--accent)' }: Props) {
+  const known = values.filter((value) => value !== undefined);
+  const most = Math.max(1e-12, ...known);
   const cells = Array.from({ length: 168 }, (_, hour) => {
-    const value = values[(((hour - shift) % 168) + 168) % 168];
-    return { hour, value, strength: value === undefined ? 0 : value / most };
+    const utc = utcHour(hour);
+    const value = values[utc];
+    return { hour, utc, value, strength: value === undefined ? 0 : value / most };
   });
   return (
     <div class="week">
@@ -32,20 +39,33 @@ export function WeekHeatmap({ values, label, tell, colour = 'var(--accent)' }: P
             {day}
           </text>
         ))}
-        {cells.map(({ hour, value, strength }) => (
+        {cells.map(({ hour, utc, value, strength }) => (
           <rect
             key={hour}
             x={left + (hour % 24) * cell}
             y={top + Math.floor(hour / 24) * cell}
             width={cell - 1}
             height={cell - 1}
-            fill={value === undefined ? 'var(--raised)' : colour}
-            fill-opacity={value === undefined ? 1 : 0.07 + 0.93 * strength}
+            rx={2}
+            fill={value ? colour : 'var(--raised)'}
+            fill-opacity={value ? 0.12 + 0.88 * strength : 1}
+            {...(value === undefined ? {} : { stroke: 'var(--line)', 'stroke-width': 0.75 })}
           >
-            <title>{`${days[Math.floor(hour / 24)]} ${hour % 24}:00: ${tell(value, hour)}`}</title>
+            <title>{`${days[Math.floor(hour / 24)]} ${hour % 24}:00: ${tell(value, utc)}`}</title>
           </rect>
         ))}
       </svg>
+      {known.length > 0 && (
+        <div class="scale soft small" aria-hidden="true">
+          <span>{tell(Math.min(...known), -1)}</span>
+          <svg viewBox="0 0 60 8" width="60" height="8">
+            {[0, 0.25, 0.5, 0.75, 1].map((part, i) => (
+              <rect key={i} x={i * 12} width="11" height="8" rx="2" fill={colour} fill-opacity={0.12 + 0.88 * part} />
+            ))}
+          </svg>
+          <span>{tell(most, -1)}</span>
+        </div>
+      )}
     </div>
   );
 }

@@ -42,16 +42,17 @@ function Row({ change, index, chosen, fresh, now, onMark }: Props) {
       </div>
       <button
         type="button"
-        class="plain small"
+        class="mark"
+        title={change.seen ? 'Mark as not seen' : 'Mark as seen'}
         aria-pressed={change.seen ?? false}
         aria-label={change.seen ? 'Mark as not seen' : 'Mark as seen'}
         onClick={() => onMark(change)}
       >
-        {change.seen ? 'seen' : 'mark seen'}
+        ✓
       </button>
       <div class="body">
         <Excerpt change={change} />
-        {gap !== undefined && <span class="soft small">happened within {span(gap)}</span>}
+        {gap !== undefined && <span class="soft small">in the {span(gap)} before</span>}
       </div>
     </li>
   );

@@ -151,7 +151,7 @@ export function Changes({ query, watched }: Props) {
                 <option key={kind}>{kind}</option>
               ))}
             </select>
-            <label class="row small">
+            <label class="choice small">
               <input
                 type="checkbox"
                 checked={filter.unseen ?? false}

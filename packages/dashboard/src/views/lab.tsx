@@ -53,7 +53,7 @@ export function Lab() {
           <fieldset class="row">
             <legend>Policies</legend>
             {known.map((name) => (
-              <label key={name} class="row small">
+              <label key={name} class="choice small">
                 <input type="checkbox" checked={chosen.has(name)} onChange={() => toggle(name)} />
                 {name}
               </label>

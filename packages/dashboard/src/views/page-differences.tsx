@@ -65,10 +65,10 @@ export function PageDifferences({ id, version, query }: Props) {
             {options}
           </select>
         </label>
-        <fieldset class="row">
+        <fieldset class="row beside-fields">
           <legend class="hidden-text">Shown as</legend>
           {(['inline', 'sides', 'whole'] as const).map((name) => (
-            <label key={name} class="row small">
+            <label key={name} class="choice small">
               <input type="radio" name="way" checked={way === name} onChange={() => setWay(name)} />
               {name === 'inline' ? 'inline' : name === 'sides' ? 'side by side' : 'whole version'}
             </label>

@@ -110,7 +110,7 @@ export function PageSettings({ page, onSaved }: Props) {
           <span>Lines to ignore, one regular expression a line</span>
           <textarea rows={2} spellcheck={false} value={form.ignore} onInput={set('ignore')} />
         </label>
-        <fieldset class="stack">
+        <fieldset class="conditions">
           <legend>Tell only when</legend>
           {conditions.map(([name, label]) => (
             <label key={name} class="row small">

@@ -70,8 +70,8 @@ function Numbers({ plan, budget }: NumbersProps) {
           name: 'Best possible',
           value: hours(plan.meanDelayHoursBound),
           note:
-            plan.gap === null
-              ? ''
+            plan.gap === null || plan.meanDelayHoursBound === null
+              ? 'nothing is known to change yet'
               : `the plan is within ${plan.gap < 1e-4 ? '0.01 %' : percent(plan.gap, 2)} of it, proven`,
         },
         {

@@ -31,7 +31,7 @@ export function Search({ query }: { readonly query: URLSearchParams }) {
             value={q}
             onInput={(event) => set('q', event.currentTarget.value)}
           />
-          <label class="row small">
+          <label class="choice small">
             <input
               type="checkbox"
               checked={past}
@@ -42,7 +42,7 @@ export function Search({ query }: { readonly query: URLSearchParams }) {
         </div>
         <Trouble problem={hits.problem} />
         {q !== '' && hits.value?.hits.length === 0 && <p class="soft">No copy has these words.</p>}
-        <ol class="stack">
+        <ol class="hits">
           {hits.value?.hits.map((hit) => (
             <li key={`${hit.pageId} ${hit.version}`}>
               <a href={address(['pages', hit.pageId], { to: String(hit.version) })}>

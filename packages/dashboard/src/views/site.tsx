@@ -94,10 +94,12 @@ function RobotsTxt({ robots }: { readonly robots: Answer<'GET /api/sites/{site}'
             <tbody>
               {robots.rules.map(({ allow, path }) => (
                 <tr key={`${allow}${path}`}>
-                  <td class={allow ? 'line-added' : 'line-removed'} style={{ textDecoration: 'none' }}>
-                    {allow ? 'may' : 'not'}
+                  <td class="still">
+                    <span class={`kind ${allow ? 'told' : 'gone'}`}>{allow ? 'allowed' : 'not allowed'}</span>
                   </td>
-                  <td class="mono">{harmless(path)}</td>
+                  <td class="mono">
+                    <bdi>{harmless(path)}</bdi>
+                  </td>
                 </tr>
               ))}
             </tbody>

@@ -40,19 +40,21 @@ export function Sites() {
                 <th scope="col" class="number">
                   Pages
                 </th>
-                <th scope="col" class="number">
+                <th scope="col" class="number wide">
                   Looks
                 </th>
                 <th scope="col" class="number">
                   Changes
                 </th>
-                <th scope="col" class="number">
+                <th scope="col" class="number wide">
                   In trouble
                 </th>
-                <th scope="col" class="number">
+                <th scope="col" class="number wide">
                   Spacing
                 </th>
-                <th scope="col">Last look</th>
+                <th scope="col" class="wide">
+                  Last look
+                </th>
                 <th scope="col">State</th>
               </tr>
             </thead>
@@ -67,11 +69,11 @@ export function Sites() {
                   <td class="number">
                     <a href={address(['pages'], { site: site.site })}>{number(site.pages, 9)}</a>
                   </td>
-                  <td class="number">{number(site.looks, 9)}</td>
+                  <td class="number wide">{number(site.looks, 9)}</td>
                   <td class="number">{number(site.changes, 9)}</td>
-                  <td class="number">{site.inTrouble === 0 ? '' : number(site.inTrouble, 9)}</td>
-                  <td class="number">{site.spacingSeconds === null ? '–' : `${number(site.spacingSeconds)} s`}</td>
-                  <td class="soft">{ago(site.lastLook, now)}</td>
+                  <td class="number wide">{site.inTrouble === 0 ? '' : number(site.inTrouble, 9)}</td>
+                  <td class="number wide">{site.spacingSeconds === null ? '–' : `${number(site.spacingSeconds)} s`}</td>
+                  <td class="soft still wide">{ago(site.lastLook, now)}</td>
                   <td>
                     {site.leftAloneUntil ? (
                       <Kind kind={`refused, again ${until(site.leftAloneUntil, now)}`} />
