@@ -39,6 +39,9 @@ export function number(value: number | null | undefined, digits = 3): string {
   return value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) >= 1000 ? 0 : places });
 }
 
+/** How long an answer took. */
+export const milliseconds = (ms: number): string => (ms < 1_500 ? `${Math.round(ms)} ms` : span(ms));
+
 /** Hours in words. */
 export const hours = (value: number | null | undefined): string =>
   value === null || value === undefined || !Number.isFinite(value) ? '–' : span(value * 3_600_000);

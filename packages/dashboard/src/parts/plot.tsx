@@ -24,6 +24,20 @@ interface Props {
 
 const colourOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** The day where one begins, else the hour; by days only where the ticks are days apart. */
+function timeLabels(_plot: uPlot, ticks: readonly number[]): string[] {
+  const apart = (ticks[1] ?? 0) - (ticks[0] ?? 0);
+  return ticks.map((tick, i) => {
+    const date = new Date(tick * 1000);
+    const day = `${date.getDate()} ${months[date.getMonth()]}`;
+    if (apart >= 86_400) return apart > 86_400 * 300 ? String(date.getFullYear()) : day;
+    const time = `${date.getHours()}:${String(date.getMinutes()).padStart(2, '0')}`;
+    return i === 0 || date.getHours() + date.getMinutes() === 0 ? `${time}\n${day}` : time;
+  });
+}
+
 /** Lines over time or over numbers. The legend and the values under the cursor come with it. */
 export function Plot({
   x,
@@ -41,8 +55,7 @@ export function Plot({
     const box = place.current!;
     const ink = colourOf('--soft');
     const axis = (text: string): uPlot.Axis => ({
-      label: text,
-      labelSize: 18,
+      ...(text === '' ? {} : { label: text, labelSize: 18, labelGap: -2 }),
       font: '11px system-ui, sans-serif',
       labelFont: '11px system-ui, sans-serif',
       stroke: ink,
@@ -55,7 +68,10 @@ export function Plot({
           width: Math.max(200, box.clientWidth),
           height,
           scales: { x: { time, distr: logX ? 3 : 1 }, y: { distr: logY ? 3 : 1 } },
-          axes: [axis(xLabel), { ...axis(yLabel), size: 56 }],
+          axes: [
+            { ...axis(xLabel), ...(time ? { values: timeLabels, space: 70 } : {}) },
+            { ...axis(yLabel), size: yLabel === '' ? 44 : 56 },
+          ],
           legend: { show: false },
           cursor: { points: { size: 6 } },
           series: [

@@ -1,6 +1,6 @@
 import { Kind } from '../parts/kind.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { bytes, dateTime, span } from '../format.ts';
+import { bytes, dateTime, milliseconds, span } from '../format.ts';
 import { ask, useAsk } from '../server.ts';
 
 /** How it was observed: every look, found or not. */
@@ -37,9 +37,7 @@ export function PageLooks({ id, round }: { readonly id: string; readonly round: 
                 <Kind kind={look.kind} />
               </td>
               <td class="number soft">{all[i + 1] ? span(Date.parse(look.at) - Date.parse(all[i + 1]!.at)) : ''}</td>
-              <td class="number">
-                {look.durationMs < 1_500 ? `${Math.round(look.durationMs)} ms` : span(look.durationMs)}
-              </td>
+              <td class="number">{milliseconds(look.durationMs)}</td>
               <td class="number">{bytes(look.bytesReceived)}</td>
             </tr>
           ))}

@@ -41,7 +41,15 @@ export function PageView({ id, part = 'differences', query }: Props) {
       setProblem(error as Problem);
     }
   };
-  if (!page.value) return page.problem ? <Trouble problem={page.problem} /> : <p class="soft">…</p>;
+  if (!page.value)
+    return page.problem ? (
+      <>
+        <h1>Page</h1>
+        <Trouble problem={page.problem} />
+      </>
+    ) : (
+      <p class="soft">…</p>
+    );
   const { value } = page;
   const probe = (): Promise<void> =>
     attempt(async () => {

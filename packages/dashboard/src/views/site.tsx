@@ -2,7 +2,7 @@ import { Figures } from '../parts/figures.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { WeekHeatmap } from '../parts/week-heatmap.tsx';
-import { ago, harmless, number, percent, until } from '../format.ts';
+import { ago, harmless, milliseconds, number, percent, until } from '../format.ts';
 import { address } from '../route.ts';
 import { type Answer, ask, useAsk, useNow } from '../server.ts';
 
@@ -54,7 +54,7 @@ export function SiteView({ site }: { readonly site: string }) {
           <WeekHeatmap
             values={by((hour) => hour.meanMs)}
             label="Mean time to answer by hour of the week"
-            tell={(value) => (value === undefined ? 'no look' : `${Math.round(value)} ms`)}
+            tell={(value) => (value === undefined ? 'no look' : milliseconds(value))}
           />
         </section>
         <section class="section">

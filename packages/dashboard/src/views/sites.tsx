@@ -33,7 +33,7 @@ export function Sites() {
         />
         <Trouble problem={sites.problem} />
         <div class="scrolls">
-          <table>
+          <table class="sites">
             <thead>
               <tr>
                 <th scope="col">Site</th>
