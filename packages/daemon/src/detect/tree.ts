@@ -3,8 +3,9 @@
  * reads; elements carry the few names more that XPath asks for.
  */
 import { Element, isTag, isText, type AnyNode, type Document } from 'domhandler';
-import { parse, parseFragment, type ParserOptions } from 'parse5';
+import { parseFragment, type ParserOptions } from 'parse5';
 import { adapter, type Htmlparser2TreeAdapterMap } from 'parse5-htmlparser2-tree-adapter';
+import { parseDocument } from './tokenizer.ts';
 
 const html = 'http://www.w3.org/1999/xhtml';
 
@@ -44,7 +45,7 @@ const options: ParserOptions<Htmlparser2TreeAdapterMap> = {
 export type Tree = Document;
 
 export function parseHtml(source: string): Tree {
-  return parse(source, options);
+  return parseDocument(source, options);
 }
 
 export function parseHtmlPart(source: string): Tree {

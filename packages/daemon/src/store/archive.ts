@@ -6,7 +6,15 @@ import type Database from 'better-sqlite3';
 import type { Projection } from '../values/change.ts';
 import type { Version } from './port.ts';
 import { searchable } from './search-query.ts';
-import { baseNumber, keepContent, readContent, type Content, type Contents, type ReadContent } from './versions.ts';
+import {
+  RecentContents,
+  baseNumber,
+  keepContent,
+  readContent,
+  type Content,
+  type Contents,
+  type ReadContent,
+} from './versions.ts';
 
 export interface VersionRow {
   readonly id: number;
@@ -26,6 +34,7 @@ export class Archive {
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement<unknown[]>>();
   readonly contents: Contents;
+  readonly #recent = new RecentContents();
 
   constructor(db: Database.Database) {
     this.#db = db;
@@ -64,11 +73,11 @@ export class Archive {
     const bytes = Buffer.from(projection.text, 'utf8');
     const base = baseNumber(number);
     const below = base === undefined ? undefined : this.row(pk, base);
-    const name = keepContent(this.contents, bytes, below && hex(below.content));
+    const name = keepContent(this.contents, bytes, below && hex(below.content), this.#recent);
     const rawName =
       raw === undefined
         ? undefined
-        : keepContent(this.contents, Buffer.from(raw), below?.raw ? hex(below.raw) : undefined);
+        : keepContent(this.contents, Buffer.from(raw), below?.raw ? hex(below.raw) : undefined, this.#recent);
     const { lastInsertRowid } = this.#sql(
       'INSERT INTO versions (pk, number, at, content, raw, format, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ).run(pk, number, atMs, blob(name), rawName === undefined ? null : blob(rawName), projection.format, bytes.length);
@@ -91,20 +100,24 @@ export class Archive {
     );
   }
 
+  /** As it stands on the disk, whatever is remembered of it. */
   read(row: VersionRow): ReadContent {
     return readContent(this.contents, hex(row.content));
   }
 
+  #text(name: Buffer | null | undefined): string | undefined {
+    const content = name ? readContent(this.contents, hex(name), this.#recent) : undefined;
+    return content?.kind === 'read'
+      ? Buffer.from(content.content.buffer, content.content.byteOffset, content.content.length).toString('utf8')
+      : undefined;
+  }
+
   text(pk: number, number: number): string | undefined {
-    const row = this.row(pk, number);
-    const content = row && this.read(row);
-    return content?.kind === 'read' ? Buffer.from(content.content).toString('utf8') : undefined;
+    return this.#text(this.row(pk, number)?.content);
   }
 
   raw(pk: number, number: number): string | undefined {
-    const row = this.row(pk, number);
-    const content = row?.raw ? readContent(this.contents, hex(row.raw)) : undefined;
-    return content?.kind === 'read' ? Buffer.from(content.content).toString('utf8') : undefined;
+    return this.#text(this.row(pk, number)?.raw);
   }
 
   list(pageId: string): readonly Version[] {

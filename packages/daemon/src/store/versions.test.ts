@@ -1,25 +1,33 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { random } from '../../../core/src/simulate/random.ts';
-import { baseNumber, expired, keepContent, readContent, type Content, type Contents } from './versions.ts';
+import {
+  RecentContents,
+  baseNumber,
+  expired,
+  keepContent,
+  readContent,
+  type Content,
+  type Contents,
+} from './versions.ts';
 
 function shelf(): Contents & { readonly map: Map<string, Content> } {
   const map = new Map<string, Content>();
   return { map, get: (name) => map.get(name), put: (name, content) => map.set(name, content) };
 }
 
-function keepAll(contents: Contents, versions: readonly Uint8Array[]): string[] {
+function keepAll(contents: Contents, versions: readonly Uint8Array[], recent?: RecentContents): string[] {
   const names: string[] = [];
   for (const [i, version] of versions.entries()) {
     const base = baseNumber(i + 1);
-    names.push(keepContent(contents, version, base === undefined ? undefined : names[base - 1]));
+    names.push(keepContent(contents, version, base === undefined ? undefined : names[base - 1], recent));
   }
   return names;
 }
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const read = (contents: Contents, name: string) => {
-  const result = readContent(contents, name);
+const read = (contents: Contents, name: string, recent?: RecentContents) => {
+  const result = readContent(contents, name, recent);
   return result.kind === 'read' ? Buffer.from(result.content) : result;
 };
 
@@ -32,8 +40,12 @@ test('any sequence of versions reads back byte for byte', () => {
   fc.assert(
     fc.property(fc.array(version, { minLength: 1, maxLength: 140 }), (versions) => {
       const contents = shelf();
-      const names = keepAll(contents, versions);
-      for (const [i, name] of names.entries()) expect(read(contents, name)).toEqual(Buffer.from(versions[i]));
+      const recent = new RecentContents(2_000);
+      const names = keepAll(contents, versions, recent);
+      for (const [i, name] of names.entries()) {
+        expect(read(contents, name)).toEqual(Buffer.from(versions[i]));
+        expect(read(contents, name, recent)).toEqual(Buffer.from(versions[i]));
+      }
     }),
     { seed: 8, numRuns: 60 },
   );
@@ -73,6 +85,7 @@ test('contents that come and go for ever never make a chain too deep', () => {
   const names = keepAll(
     contents,
     Array.from({ length: 700 }, (_, i) => text(next() < 0.5 ? Math.floor(next() * i) : i)),
+    new RecentContents(20_000),
   );
   for (const name of names) expect(readContent(contents, name)).toMatchObject({ kind: 'read' });
 });

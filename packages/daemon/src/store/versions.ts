@@ -71,19 +71,26 @@ export function unpack(packed: Uint8Array, base?: Uint8Array): Uint8Array {
 }
 
 /** Keeps a content once and returns its name. */
-export function keepContent(contents: Contents, content: Uint8Array, base: string | undefined): string {
+export function keepContent(
+  contents: Contents,
+  content: Uint8Array,
+  base: string | undefined,
+  recent?: RecentContents,
+): string {
   const name = nameOf(content);
   if (contents.get(name)) return name;
-  const old = base === undefined || base === name ? undefined : readContent(contents, base);
+  const old = base === undefined || base === name ? undefined : readContent(contents, base, recent);
   if (old?.kind === 'read' && old.steps < chainMax) {
     const difference = pack(content, old.content);
     // Small differences are taken at once; only doubtful ones are held against a full copy.
     if (difference.length < content.length / 20 || difference.length < differenceShareMax * pack(content).length) {
       contents.put(name, { base: base!, bytes: content.length, packed: difference });
+      recent?.put(name, { content, steps: old.steps + 1, checked: true });
       return name;
     }
   }
   contents.put(name, { base: null, bytes: content.length, packed: pack(content) });
+  recent?.put(name, { content, steps: 1, checked: true });
   return name;
 }
 
@@ -92,25 +99,77 @@ export type ReadContent =
   /** `at` is the content that is missing or damaged: the one asked for, or one it builds on. */
   | { readonly kind: 'broken'; readonly at: string; readonly why: string };
 
-export function readContent(contents: Contents, name: string): ReadContent {
+export function readContent(contents: Contents, name: string, recent?: RecentContents): ReadContent {
   const chain: { name: string; entry: Content }[] = [];
+  let known: RecentContent | undefined;
   for (let next: string | null = name; next !== null;) {
+    known = recent?.get(next);
+    if (known) break;
     const entry: Content | undefined = contents.get(next);
     if (!entry) return { kind: 'broken', at: next, why: 'it is missing' };
     if (chain.length === chainMax) return { kind: 'broken', at: next, why: 'its chain of differences does not end' };
     chain.push({ name: next, entry });
     next = entry.base;
   }
-  let content: Uint8Array | undefined;
+  let content = known?.content;
+  let steps = known?.steps ?? 0;
   for (const { name: at, entry } of chain.reverse()) {
     try {
       content = unpack(entry.packed, content);
     } catch (error) {
       return { kind: 'broken', at, why: error instanceof Error ? error.message : String(error) };
     }
+    steps++;
+    recent?.put(at, { content, steps, checked: false });
   }
-  if (nameOf(content!) !== name) return { kind: 'broken', at: name, why: 'what was read is not what was kept' };
-  return { kind: 'read', content: content!, steps: chain.length };
+  if (!(chain.length === 0 && known?.checked) && nameOf(content!) !== name)
+    return { kind: 'broken', at: name, why: 'what was read is not what was kept' };
+  recent?.put(name, { content: content!, steps, checked: true });
+  return { kind: 'read', content: content!, steps };
+}
+
+interface RecentContent {
+  readonly content: Uint8Array;
+  readonly steps: number;
+  /** Held against its name, not only read on the way to another. */
+  readonly checked: boolean;
+}
+
+/**
+ * Contents read or kept last. A changed page is read as the version before, as the one last told, as the one whose words are
+ * known and as the one to build on: mostly one content, and always one chain, since what a version builds on is on the
+ * chain of its predecessor.
+ */
+export class RecentContents {
+  readonly #kept = new Map<string, RecentContent>();
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  /** Enough for the pages of one transaction; a content of more than an eighth would push all others out. */
+  constructor(bytesMax = 16 * 2 ** 20) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get(name: string): RecentContent | undefined {
+    const found = this.#kept.get(name);
+    if (!found) return undefined;
+    this.#kept.delete(name);
+    this.#kept.set(name, found);
+    return found;
+  }
+
+  put(name: string, content: RecentContent): void {
+    if (content.content.length > this.#bytesMax / 8) return;
+    const old = this.#kept.get(name);
+    if (old) this.#kept.delete(name);
+    this.#bytes += content.content.length - (old?.content.length ?? 0);
+    this.#kept.set(name, old?.checked ? old : content);
+    for (const [oldest, { content: bytes }] of this.#kept) {
+      if (this.#bytes <= this.#bytesMax) break;
+      this.#kept.delete(oldest);
+      this.#bytes -= bytes.length;
+    }
+  }
 }
 
 /** What may be kept of a page's past. The last version, and the last that was told, always stay. */
