@@ -127,7 +127,8 @@ export {
   sequenceLowerBound,
 } from './plan/sequence-search.ts';
 export { type Sequence, type SequenceTable, checkSequence, inOrder, sequenceTable } from './plan/sequence.ts';
-export { type Standing, StandingMarket } from './plan/standing-market.ts';
+export { type Prices, type Standing, StandingMarket } from './plan/standing-market.ts';
+export { type SteadyCurve, evenCurve, steadyCurve } from './plan/steady-curve.ts';
 export { type SteadyShape, steadyShape } from './plan/steady-shape.ts';
 export {
   type SweepPlan,

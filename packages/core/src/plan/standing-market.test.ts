@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Demand, clear } from './market.ts';
+import { type Profile, profile } from '../time/profile.ts';
+import { weekSeconds, weekShape } from '../time/week.ts';
 import { StandingMarket } from './standing-market.ts';
+import { steadyCurve } from './steady-curve.ts';
+import { steadyShape } from './steady-shape.ts';
 
 /** The same page as the general market sees it. */
 function evenDemand(spacing: number): Demand {
@@ -14,13 +18,70 @@ function evenDemand(spacing: number): Demand {
   };
 }
 
+/** ∫ Λ(s, t) dt over (s, f] in steps of an hour and less. */
+function pending(week: Profile, s: number, f: number): number {
+  let [sum, waiting] = [0, 0];
+  for (let t = s; t < f;) {
+    const end = Math.min(f, (Math.floor(t / 3_600) + 1) * 3_600);
+    const rate = week.values[Math.floor(t / 3_600) % 168]!;
+    sum += waiting * (end - t) + (rate * (end - t) ** 2) / 2;
+    waiting += rate * (end - t);
+    t = end;
+  }
+  return sum;
+}
+
 const page = fc.record({
   scale: fc.double({ min: 1e-4, max: 10, noNaN: true }),
   site: fc.integer({ min: 0, max: 2 }),
   spacing: fc.constantFrom(0, 0, 0.5, 3),
 });
 
+/** Busy on weekdays around one o'clock. */
+const working: Profile = weekShape(
+  profile(
+    Array.from({ length: 169 }, (_, i) => i * 3_600),
+    Array.from({ length: 168 }, (_, i) => (i < 120 ? 1 : 0.3) * (0.2 + 1.8 * Math.exp(-(((i % 24) - 13) ** 2) / 18))),
+    weekSeconds,
+  ),
+);
+
 describe('standing market', () => {
+  test('a week: the plan at the price costs what the market says, keeps the budget, and is within 1 % of the bound', () => {
+    const market = new StandingMarket();
+    market.setCurve(steadyCurve(working));
+    const perDay = Array.from({ length: 14 }, (_, i) => 0.05 * 1.5 ** i);
+    perDay.forEach((rate, i) => market.set(i, rate / 86_400, i % 5));
+    const budget = 30 / 86_400;
+    const standing = market.clear(budget);
+    expect(standing.looksPerSecond / budget).toBeCloseTo(1, 9);
+    expect(standing.lowerBound).toBeLessThan(standing.loss);
+    expect(standing.loss / standing.lowerBound).toBeLessThan(1.01);
+    // The steady schedule itself, followed for a year.
+    const steady = steadyShape(working, profile([0, 1], [1], 1));
+    const year = 52 * weekSeconds;
+    let [looks, loss] = [0, 0];
+    for (const rate of perDay) {
+      const scale = rate / 86_400;
+      let at = 0;
+      for (;;) {
+        const next = steady.next(at, standing.price / scale);
+        if (!(next <= year)) break;
+        loss += (scale * pending(working, at, next)) / year;
+        looks += 1 / year;
+        at = next;
+      }
+      loss += (scale * pending(working, at, year)) / year;
+    }
+    expect(Math.abs(looks / budget - 1)).toBeLessThan(0.03);
+    expect(Math.abs(loss / standing.loss - 1)).toBeLessThan(0.03);
+    expect(loss + standing.price * (looks - budget)).toBeGreaterThan(0.999 * standing.lowerBound);
+    // Knowing the week is worth a tenth here.
+    const even = new StandingMarket();
+    perDay.forEach((rate, i) => even.set(i, rate / 86_400, i % 5));
+    expect(standing.loss / even.clear(budget).loss).toBeLessThan(0.93);
+  });
+
   test('agrees with the general market, and its bound with its loss', () => {
     fc.assert(
       fc.property(

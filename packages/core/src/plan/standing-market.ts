@@ -1,42 +1,57 @@
 /**
  * The market of a collection that is watched for ever: looks a second instead of looks in a horizon,
  *
- *     min Σ_p k_p·τ_p ⁄ 2   subject to   Σ_p 1 ⁄ τ_p ≤ budget,  Σ_{p on site s} 1 ⁄ τ_p ≤ cap_s,  τ_p ≥ spacing_p,
+ *     min Σ_p k_p·ℓ(q_p)   subject to   Σ_p q_p ≤ budget,  Σ_{p on site s} q_p ≤ cap_s,  q_p ≤ 1 ⁄ spacing_p,
  *
- * where a page of rate × weight k that is looked at every τ seconds has k·τ ⁄ 2 weighted changes waiting on average (the
- * obsolescence of an even page; looks at even distances are then the best there are). At a price π a page wants
- * τ = √(2π ⁄ k), so all pages of a site want Σ √k ⁄ √(2π): one number a site answers for all its pages.
+ * where a page of rate × weight k that is looked at q times a second has k·ℓ(q) weighted changes waiting on average. ℓ is that
+ * of the collection's week (steady-curve.ts); without one it is 1 ⁄ 2q: looks at even distances are then the best there are.
+ * At a price π a page wants the looks of the curve at π ⁄ k, about √(k ⁄ 2π), so all pages of one size on a site want the
+ * same multiple of Σ √k: two numbers for each size (a factor 2^¼) answer for all pages of a site.
  *
  * Invariant: as in market.ts a page's price is the greater of the whole's and its site's own; the dual value bounds every
  * plan of looks made ahead from below.
- * Cost: a page's new model costs O(1); new prices cost O(sites + pages with a spacing of their own), whatever the number of
- * pages. Memory: four numbers a page.
+ * Cost: a page's new model costs O(1); new prices cost O(sites × sizes + pages with a spacing of their own), whatever the number
+ * of pages; the certificate of a week reads the curve once a page. Memory: four numbers a page.
  */
+import { type SteadyCurve, evenCurve } from './steady-curve.ts';
 
-export interface Standing {
+export interface Prices {
   /** What one more look saves, in weighted change-seconds. */
   readonly price: number;
   /** Looks a second that the prices call for. */
   readonly looksPerSecond: number;
-  /** Weighted changes waiting to be seen, on average. */
-  readonly loss: number;
-  readonly lowerBound: number;
   /** Sites whose cap binds, with what one more look there saves beyond the price. */
   readonly dearSites: readonly { readonly site: number; readonly price: number }[];
 }
 
-interface SiteBook {
-  /** Σ √k over pages without a spacing of their own. */
+export interface Standing extends Prices {
+  /** Weighted changes waiting to be seen, on average. */
+  readonly loss: number;
+  readonly lowerBound: number;
+}
+
+/** Pages of one site whose rate × weight is about the same. */
+interface Size {
+  count: number;
   roots: number;
+}
+
+interface SiteBook {
+  /** Pages without a spacing of their own, by size. */
+  readonly sizes: Map<number, Size>;
   cap: number;
   readonly limited: Set<number>;
 }
+
+const sizesPerDoubling = 4;
+const sizeOf = (scale: number): number => Math.floor(Math.log2(scale) * sizesPerDoubling);
 
 export class StandingMarket {
   readonly #scale: number[] = [];
   readonly #site: number[] = [];
   readonly #spacing: number[] = [];
   readonly #sites: SiteBook[] = [];
+  #curve: SteadyCurve = evenCurve;
   /** Σ k of all pages: what a mean delay is a mean over. */
   #scaleSum = 0;
   #pages = 0;
@@ -52,8 +67,13 @@ export class StandingMarket {
 
   #book(site: number): SiteBook {
     for (let next = this.#sites.length; next <= site; next++)
-      this.#sites.push({ roots: 0, cap: Infinity, limited: new Set() });
+      this.#sites.push({ sizes: new Map(), cap: Infinity, limited: new Set() });
     return this.#sites[site];
+  }
+
+  /** The week of all pages. */
+  setCurve(curve: SteadyCurve): void {
+    this.#curve = curve;
   }
 
   /** The most looks a second on a site; Infinity for none. */
@@ -61,7 +81,16 @@ export class StandingMarket {
     this.#book(site).cap = looksPerSecond;
   }
 
-  /** The page's model, now: rate × weight a second. Takes the place of what was known of this page. */
+  capOf(site: number): number {
+    return this.#sites[site]?.cap ?? Infinity;
+  }
+
+  /** Rate × weight of a page; 0 where it is not in the market. */
+  scaleOf(page: number): number {
+    return (this.#site[page] ?? -1) >= 0 ? this.#scale[page] : 0;
+  }
+
+  /** Takes the place of what was known of this page. */
   set(page: number, scale: number, site: number, spacingSeconds = 0): void {
     this.remove(page);
     this.#scale[page] = scale;
@@ -69,79 +98,126 @@ export class StandingMarket {
     this.#spacing[page] = spacingSeconds;
     this.#scaleSum += scale;
     this.#pages++;
-    const book = this.#book(site);
-    if (spacingSeconds > 0) book.limited.add(page);
-    else book.roots += Math.sqrt(scale);
+    const { limited, sizes } = this.#book(site);
+    if (!(scale > 0)) return;
+    if (spacingSeconds > 0) {
+      limited.add(page);
+      return;
+    }
+    const size = sizes.get(sizeOf(scale));
+    if (size) {
+      size.count++;
+      size.roots += Math.sqrt(scale);
+    } else sizes.set(sizeOf(scale), { count: 1, roots: Math.sqrt(scale) });
   }
 
   remove(page: number): void {
     const site = this.#site[page];
     if (site === undefined || site < 0) return;
-    const book = this.#sites[site];
-    if (!book.limited.delete(page)) book.roots = Math.max(0, book.roots - Math.sqrt(this.#scale[page]));
-    this.#scaleSum = Math.max(0, this.#scaleSum - this.#scale[page]);
-    this.#site[page] = -1;
+    const { limited, sizes } = this.#sites[site];
+    const scale = this.#scale[page];
+    if (!limited.delete(page) && scale > 0) {
+      const size = sizes.get(sizeOf(scale))!;
+      size.roots -= Math.sqrt(scale);
+      if (--size.count === 0) sizes.delete(sizeOf(scale));
+    }
     this.#pages--;
+    this.#scaleSum = this.#pages > 0 ? Math.max(0, this.#scaleSum - scale) : 0;
+    this.#site[page] = -1;
   }
 
   /** The prices at which the collection lives within this many looks a second. */
-  clear(looksPerSecond: number): Standing {
-    const own = this.#sites.map((book) => this.#leastPrice((price) => this.#demand(book, price), book.cap));
-    const everywhere = (price: number): number =>
-      this.#sites.reduce((sum, book, s) => sum + (price < own[s] ? book.cap : this.#demand(book, price)), 0);
-    const price = this.#leastPrice(everywhere, looksPerSecond);
-    if (price === Infinity) return { price, looksPerSecond: 0, loss: Infinity, lowerBound: Infinity, dearSites: [] };
-    let loss = 0;
+  prices(looksPerSecond: number): Prices {
+    const { own, price } = this.#solve(looksPerSecond);
+    if (price === Infinity) return { price, looksPerSecond: 0, dearSites: [] };
     let looks = 0;
-    let lowerBound = -price * looksPerSecond;
     const dearSites: { site: number; price: number }[] = [];
     this.#sites.forEach((book, site) => {
-      const due = Math.max(price, own[site]);
-      if (own[site] > price) {
-        dearSites.push({ site, price: own[site] - price });
-        lowerBound -= (own[site] - price) * book.cap;
+      if (own[site] > price) dearSites.push({ site, price: own[site] - price });
+      looks += this.#demand(book, Math.max(price, own[site]));
+    });
+    return { price, looksPerSecond: looks, dearSites };
+  }
+
+  /** The prices, what they lead to, and what no plan can be better than. */
+  clear(looksPerSecond: number): Standing {
+    const prices = this.prices(looksPerSecond);
+    if (prices.price === Infinity) return { ...prices, loss: Infinity, lowerBound: Infinity };
+    let loss = 0;
+    let lowerBound = -prices.price * looksPerSecond;
+    const due = new Float64Array(this.#sites.length).fill(prices.price);
+    for (const { site, price } of prices.dearSites) {
+      due[site] += price;
+      lowerBound -= price * this.#sites[site].cap;
+    }
+    const add = (scale: number, spacing: number, price: number): void => {
+      const ratio = price / scale;
+      // At no price at all, pages are looked at as often as they may be.
+      if (spacing > 0 && this.#every(scale, spacing, price) === spacing) {
+        loss += (scale * spacing) / 2;
+        lowerBound += scale * this.#curve.lower((spacing * spacing) / 2) + price / spacing - (scale * spacing) / 2;
+      } else if (price > 0) {
+        loss += scale * this.#curve.loss(ratio);
+        lowerBound += scale * this.#curve.lower(ratio);
       }
-      looks += this.#demand(book, due);
-      loss += book.roots * Math.sqrt(due / 2);
-      lowerBound += book.roots * Math.sqrt(2 * due);
-      for (const page of book.limited) {
-        const every = this.#every(page, due);
-        loss += (this.#scale[page] * every) / 2;
-        lowerBound += (this.#scale[page] * every) / 2 + due / every;
+    };
+    this.#sites.forEach(({ sizes, limited }, site) => {
+      for (const page of limited) add(this.#scale[page], this.#spacing[page], due[site]);
+      if (this.#curve !== evenCurve) return;
+      for (const { roots } of sizes.values()) {
+        loss += roots * Math.sqrt(due[site] / 2);
+        lowerBound += roots * Math.sqrt(2 * due[site]);
       }
     });
-    return { price, looksPerSecond: looks, loss, lowerBound: Math.min(loss, lowerBound), dearSites };
+    if (this.#curve !== evenCurve)
+      for (let page = 0; page < this.#site.length; page++) {
+        const site = this.#site[page] ?? -1;
+        if (site >= 0 && this.#scale[page] > 0 && !(this.#spacing[page] > 0)) add(this.#scale[page], 0, due[site]);
+      }
+    return { ...prices, loss, lowerBound: Math.min(loss, lowerBound) };
   }
 
   /** Seconds between looks at a page under these prices; Infinity for a page that never changes. */
-  every(page: number, standing: Standing): number {
-    const dear = standing.dearSites.find(({ site }) => site === this.#site[page]);
-    return this.#every(page, standing.price + (dear?.price ?? 0));
+  every(page: number, prices: Prices): number {
+    const dear = prices.dearSites.find(({ site }) => site === this.#site[page]);
+    return this.#every(this.#scale[page], this.#spacing[page], prices.price + (dear?.price ?? 0));
   }
 
-  #every(page: number, price: number): number {
-    const scale = this.#scale[page];
-    return scale > 0 ? Math.max(this.#spacing[page], Math.sqrt((2 * price) / scale)) : Infinity;
+  #every(scale: number, spacing: number, price: number): number {
+    if (!(scale > 0)) return Infinity;
+    return Math.max(spacing, price > 0 ? 1 / this.#curve.looks(price / scale) : 0);
+  }
+
+  #solve(looksPerSecond: number): { readonly own: Float64Array; readonly price: number } {
+    const own = Float64Array.from(this.#sites, (book) => this.#leastPrice((p) => this.#demand(book, p), book.cap));
+    const everywhere = (price: number): number =>
+      this.#sites.reduce((sum, book, s) => sum + (price < own[s] ? book.cap : this.#demand(book, price)), 0);
+    return { own, price: this.#leastPrice(everywhere, looksPerSecond) };
   }
 
   #demand(book: SiteBook, price: number): number {
-    let sum = book.roots > 0 ? book.roots / Math.sqrt(2 * price) : 0;
-    for (const page of book.limited) sum += 1 / this.#every(page, price);
+    let sum = 0;
+    for (const { count, roots } of book.sizes.values()) {
+      const scale = (roots / count) ** 2;
+      sum += price > 0 ? count * this.#curve.looks(price / scale) : Infinity;
+    }
+    for (const page of book.limited) sum += 1 / this.#every(this.#scale[page], this.#spacing[page], price);
     return sum;
   }
 
-  /** The least price at which no more than the cap is wanted. Demand falls with the root of the price, or not at all. */
+  /** The least price at which no more than the cap is wanted. Demand falls about with the root of the price, or not at all. */
   #leastPrice(demand: (price: number) => number, cap: number): number {
     if (cap === Infinity || demand(0) <= cap) return 0;
     if (!(cap > 0)) return Infinity;
     let price = demand(1) ** 2 / cap ** 2;
-    // Where all demand goes with 1 ⁄ √price this is exact at once; spacings and caps take a few rounds more.
+    // Where all demand goes with 1 ⁄ √price this is exact at once; weeks, spacings and caps take a few rounds more.
     let [low, high] = [0, Infinity];
     for (let turn = 0; turn < 100; turn++) {
       const ratio = demand(price) / cap;
       if (Math.abs(ratio - 1) < 1e-12) return price;
       if (ratio > 1) low = price;
       else high = price;
+      if (high < Infinity && high - low <= 1e-13 * high) return high;
       const guess = price * ratio * ratio;
       price = guess > low && guess < high ? guess : high < Infinity ? (low + high) / 2 : low * 4;
     }

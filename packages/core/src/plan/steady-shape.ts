@@ -18,6 +18,7 @@
 import { obsolescence } from '../loss/obsolescence.ts';
 import { type Profile, isConstant, profile, reach, sharedPieces, valueAt } from '../time/profile.ts';
 import { type Grid, predecessorsOf } from './monge-path.ts';
+import { phasesOf } from './steady-curve.ts';
 
 export interface SteadyShape {
   /** The best next look after one at `last`. Intensity and importance count as they are given, whatever their mean. */
@@ -109,7 +110,11 @@ function buildTable(
     0,
     to - origin,
   );
-  const phases = phasesOf(shape, importance, origin, period, gap / pointsPerGap);
+  const phases = phasesOf(
+    breaks.map((b) => b - origin),
+    period,
+    gap / pointsPerGap,
+  );
   const times = new Float64Array((phases.length - 1) * periods + 1);
   for (let k = 0; k < periods; k++)
     for (let i = 0; i + 1 < phases.length; i++)
@@ -118,20 +123,6 @@ function buildTable(
   const previous = predecessorsOf(grid)(ratio);
   const next = Float64Array.from(phases, (_, i) => to - origin - times[previous[times.length - 1 - i]]);
   return { phases, next };
-}
-
-/** The breaks within a period and points between them, no farther apart than the step. */
-function phasesOf(shape: Profile, importance: Profile, origin: number, period: number, step: number): Float64Array {
-  const { breaks } = sharedPieces(shape, importance, origin, origin + period);
-  const phases: number[] = [0];
-  for (let k = 0; k + 1 < breaks.length; k++) {
-    const width = breaks[k + 1] - breaks[k];
-    const cells = Math.max(1, Math.ceil(width / step - 1e-9));
-    for (let i = 1; i <= cells; i++)
-      phases.push(i === cells ? breaks[k + 1] - origin : breaks[k] - origin + (i * width) / cells);
-  }
-  phases[phases.length - 1] = period;
-  return Float64Array.from(phases);
 }
 
 /** The next look after a phase; between grid points it moves evenly from one point's to the next one's. */
