@@ -155,7 +155,6 @@ export {
   remoteTimes,
 } from './plan/vantage.ts';
 export { type PolicyEntry, policies } from './policy/catalog.ts';
-export { DueQueue } from './policy/due-queue.ts';
 export type { Belief, Choice, Finding, Policy, Watched } from './policy/policy.ts';
 export { type Aims, RevisitPolicy } from './policy/revisit.ts';
 export { type Calibrated, calibrate } from './simulate/calibrate.ts';
@@ -167,6 +166,7 @@ export { type ImportanceIntegral, type Score, type ScoreDetail, scoreProbes } fr
 export { type Budget, type Split, probesAllowed, splitTrace } from './simulate/split.ts';
 export { type Trace, type TraceOutcome, readCrawlHistory, readTraceCsv, traceOf } from './simulate/trace.ts';
 export { type SolveOutcome, solve } from './solve/solve.ts';
+export { DueQueue } from './time/due-queue.ts';
 export {
   type Profile,
   constant,

@@ -5,6 +5,8 @@
  * Invariant: two requests to one site start at least `spacing` apart and never overlap; a site held until a given time
  * (Retry-After, back-off) gets none before it.
  */
+import { DueQueue } from '../time/due-queue.ts';
+
 interface Gate {
   opensAt: number;
   spacing: number;
@@ -14,8 +16,6 @@ interface Gate {
   readonly line: number[];
   /** Shut by `holdUntil`, not by its spacing: whoever waits here waits for long. */
   held: boolean;
-  /** Whether an entry of the heap speaks for this gate, and when it will. */
-  queuedFor: number;
 }
 
 /** How many of one site's line count as the crowd: enough to never leave its gate idle. */
@@ -23,15 +23,15 @@ const crowdPerSite = 2;
 
 export class Gates {
   readonly #gates = new Map<number, Gate>();
-  /** A binary heap of [time, site] for gates with someone in line and room for a request. */
-  readonly #heap: { at: number; site: number }[] = [];
+  /** When each gate opens, of those with someone in line and room for a request. */
+  readonly #opening = new DueQueue();
   #waiting = 0;
   #crowd = 0;
 
   #gate(site: number): Gate {
     let gate = this.#gates.get(site);
     if (!gate) {
-      gate = { opensAt: -Infinity, spacing: 0, busy: 0, breadth: 1, line: [], held: false, queuedFor: NaN };
+      gate = { opensAt: -Infinity, spacing: 0, busy: 0, breadth: 1, line: [], held: false };
       this.#gates.set(site, gate);
     }
     return gate;
@@ -112,39 +112,30 @@ export class Gates {
     if (place < 0) return false;
     this.#change(gate, () => gate.line.splice(place, 1));
     this.#waiting--;
+    this.#queue(site, gate);
     return true;
   }
 
   /** The first page whose gate is open now, with the gate shut behind it; undefined when nobody may pass. */
   pass(now: number): { readonly page: number; readonly site: number } | undefined {
-    for (;;) {
-      const top = this.#heap[0];
-      if (!top || top.at > now) return undefined;
-      this.#pop();
-      const gate = this.#gate(top.site);
-      if (top.at !== gate.queuedFor) continue;
-      gate.queuedFor = NaN;
-      if (gate.line.length === 0 || gate.busy >= gate.breadth) continue;
-      if (gate.opensAt > now) {
-        this.#queue(top.site, gate);
-        continue;
-      }
-      const page = gate.line[0]!;
-      this.#change(gate, () => {
-        gate.held = false;
-        gate.line.shift();
-      });
-      this.#waiting--;
-      gate.busy++;
-      gate.opensAt = now + gate.spacing;
-      this.#queue(top.site, gate);
-      return { page, site: top.site };
-    }
+    const site = this.#opening.first();
+    if (site < 0 || this.#opening.timeOf(site) > now) return undefined;
+    const gate = this.#gate(site);
+    const page = gate.line[0]!;
+    this.#change(gate, () => {
+      gate.held = false;
+      gate.line.shift();
+    });
+    this.#waiting--;
+    gate.busy++;
+    gate.opensAt = now + gate.spacing;
+    this.#queue(site, gate);
+    return { page, site };
   }
 
   /** The earliest time at which someone in line may pass; Infinity when only a finished request can change that. */
   nextPassAt(): number {
-    return this.#heap[0]?.at ?? Infinity;
+    return this.#opening.timeOf(this.#opening.first());
   }
 
   /** A request that passed has ended. */
@@ -158,40 +149,11 @@ export class Gates {
   recall(site: number, at: number): void {
     const gate = this.#gate(site);
     gate.opensAt = Math.max(gate.opensAt, at + gate.spacing);
+    this.#queue(site, gate);
   }
 
   #queue(site: number, gate: Gate): void {
-    if (gate.line.length === 0 || gate.busy >= gate.breadth) return;
-    if (gate.queuedFor === gate.opensAt) return;
-    gate.queuedFor = gate.opensAt;
-    this.#push({ at: gate.opensAt, site });
-  }
-
-  #push(entry: { at: number; site: number }): void {
-    const heap = this.#heap;
-    let i = heap.push(entry) - 1;
-    while (i > 0) {
-      const up = (i - 1) >> 1;
-      if (heap[up]!.at <= entry.at) break;
-      heap[i] = heap[up]!;
-      i = up;
-    }
-    heap[i] = entry;
-  }
-
-  #pop(): void {
-    const heap = this.#heap;
-    const last = heap.pop()!;
-    if (heap.length === 0) return;
-    let i = 0;
-    for (;;) {
-      let child = 2 * i + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && heap[child + 1]!.at < heap[child]!.at) child++;
-      if (heap[child]!.at >= last.at) break;
-      heap[i] = heap[child]!;
-      i = child;
-    }
-    heap[i] = last;
+    if (gate.line.length === 0 || gate.busy >= gate.breadth) this.#opening.remove(site);
+    else this.#opening.set(site, gate.opensAt);
   }
 }

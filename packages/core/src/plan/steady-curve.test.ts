@@ -6,7 +6,7 @@ import { planPolite } from './polite.ts';
 import { evenCurve, steadyCurve } from './steady-curve.ts';
 
 const anyShape = fc
-  .array(fc.constantFrom(0, 0.2, 1, 3, 9), { minLength: 2, maxLength: 7 })
+  .array(fc.constantFrom<number>(0, 0.2, 1, 3, 9), { minLength: 2, maxLength: 7 })
   .filter((values) => values.some((value) => value !== values[0]))
   .map((values) => {
     const mean = values.reduce((a, b) => a + b, 0) / values.length;

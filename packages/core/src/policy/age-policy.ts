@@ -9,7 +9,7 @@
  * they are worked out again when their page comes first. One that has fallen makes them too late: then all are.
  */
 import { AgeHazards } from '../learn/age-hazard.ts';
-import { DueQueue } from './due-queue.ts';
+import { DueQueue } from '../time/due-queue.ts';
 import type { Belief, Choice, Finding, Policy, Watched } from './policy.ts';
 
 // An age for pages of which nothing is known.

@@ -3,7 +3,7 @@
  * week and siblings: Nutch, StormCrawler, Heritrix, Miniflux. `scale` stretches every wait the rule asks for, which is the
  * knob that brings them to a budget.
  */
-import { DueQueue } from './due-queue.ts';
+import { DueQueue } from '../time/due-queue.ts';
 import type { Belief, Choice, Finding, Policy, Watched } from './policy.ts';
 
 export interface PageClock {

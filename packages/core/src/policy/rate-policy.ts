@@ -3,7 +3,7 @@
  * at even intervals: uniform, proportional, Cho and Garcia-Molina, LambdaCrawl. Rates are maximum likelihood from the
  * censored looks so far; the shares are worked out anew after every few looks a page.
  */
-import { DueQueue } from './due-queue.ts';
+import { DueQueue } from '../time/due-queue.ts';
 import { LookBook } from './look-book.ts';
 import type { Belief, Choice, Finding, Policy, Watched } from './policy.ts';
 

@@ -16,7 +16,7 @@
  */
 import { Price } from '../dispatch/price.ts';
 import { PageModels, type Parts } from '../learn/page-models.ts';
-import { DueQueue } from './due-queue.ts';
+import { DueQueue } from '../time/due-queue.ts';
 import type { Belief, Choice, Finding, Policy, Watched } from './policy.ts';
 
 const day = 86_400;

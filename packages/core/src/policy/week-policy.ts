@@ -15,7 +15,7 @@ import { StandingMarket } from '../plan/standing-market.ts';
 import { type SteadyShape, steadyShape } from '../plan/steady-shape.ts';
 import { type Profile, constant, integral, reach } from '../time/profile.ts';
 import { weekSeconds } from '../time/week.ts';
-import { DueQueue } from './due-queue.ts';
+import { DueQueue } from '../time/due-queue.ts';
 import { LookBook } from './look-book.ts';
 import type { Belief, Choice, Finding, Policy, Watched } from './policy.ts';
 

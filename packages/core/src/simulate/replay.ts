@@ -7,7 +7,7 @@
  * Cost: O(log pages) a look beyond what the policy spends.
  */
 import type { Policy } from '../policy/policy.ts';
-import { DueQueue } from '../policy/due-queue.ts';
+import { DueQueue } from '../time/due-queue.ts';
 import type { Kin } from '../model/kin.ts';
 import { ProbeLog } from './probe-log.ts';
 import type { Split } from './split.ts';

@@ -6,20 +6,28 @@
  * reactions run (one turn of the event loop) before time moves on; work that waits for real input or output would be
  * overtaken by time, so a simulation must not contain any.
  */
+import { DueQueue } from '@revisit/core';
 import type { Clock } from '../values/clock.ts';
 
 interface Sleeper {
-  readonly atMs: number;
-  readonly order: number;
   resolve: (() => void) | undefined;
+}
+
+/** All who wake at one time, in the order in which they went to sleep. */
+interface Moment {
+  readonly atMs: number;
+  readonly sleepers: Sleeper[];
+  woken: number;
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class VirtualClock implements Clock {
   #nowMs: number;
-  #order = 0;
-  readonly #heap: Sleeper[] = [];
+  readonly #moments: (Moment | undefined)[] = [];
+  readonly #free: number[] = [];
+  readonly #slotAt = new Map<number, number>();
+  readonly #next = new DueQueue();
 
   constructor(startMs: number) {
     this.#nowMs = startMs;
@@ -34,7 +42,7 @@ export class VirtualClock implements Clock {
       return ms === Infinity && !signal?.aborted ? untilAborted(signal) : Promise.resolve();
     }
     return new Promise((resolve) => {
-      const sleeper: Sleeper = { atMs: this.#nowMs + Math.max(0, ms), order: this.#order++, resolve };
+      const sleeper: Sleeper = { resolve };
       const abort = (): void => {
         sleeper.resolve = undefined;
         resolve();
@@ -46,7 +54,7 @@ export class VirtualClock implements Clock {
         };
         signal.addEventListener('abort', abort, { once: true });
       }
-      this.#push(sleeper);
+      this.#moment(this.#nowMs + Math.max(0, ms)).sleepers.push(sleeper);
     });
   }
 
@@ -56,49 +64,37 @@ export class VirtualClock implements Clock {
     void finished?.finally(() => (done = true));
     await turn();
     while (!done) {
-      const next = this.#heap[0];
-      if (!next || next.atMs > endMs) {
+      const slot = this.#next.first();
+      const moment = this.#moments[slot];
+      if (!moment || moment.atMs > endMs) {
         this.#nowMs = Math.max(this.#nowMs, endMs === Infinity ? this.#nowMs : endMs);
         return;
       }
-      this.#pop();
-      if (!next.resolve) continue;
-      this.#nowMs = next.atMs;
-      next.resolve();
+      const { resolve } = moment.sleepers[moment.woken++]!;
+      if (moment.woken === moment.sleepers.length) this.#close(slot, moment);
+      if (!resolve) continue;
+      this.#nowMs = moment.atMs;
+      resolve();
       await turn();
     }
   }
 
-  #before(a: Sleeper, b: Sleeper): boolean {
-    return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
+  #moment(atMs: number): Moment {
+    const known = this.#slotAt.get(atMs);
+    if (known !== undefined) return this.#moments[known]!;
+    const slot = this.#free.pop() ?? this.#moments.length;
+    const moment: Moment = { atMs, sleepers: [], woken: 0 };
+    this.#moments[slot] = moment;
+    this.#slotAt.set(atMs, slot);
+    this.#next.set(slot, atMs);
+    return moment;
   }
 
-  #push(sleeper: Sleeper): void {
-    const heap = this.#heap;
-    let i = heap.push(sleeper) - 1;
-    while (i > 0) {
-      const up = (i - 1) >> 1;
-      if (!this.#before(sleeper, heap[up]!)) break;
-      heap[i] = heap[up]!;
-      i = up;
-    }
-    heap[i] = sleeper;
-  }
-
-  #pop(): void {
-    const heap = this.#heap;
-    const last = heap.pop()!;
-    if (heap.length === 0) return;
-    let i = 0;
-    for (;;) {
-      let child = 2 * i + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && this.#before(heap[child + 1]!, heap[child]!)) child++;
-      if (!this.#before(heap[child]!, last)) break;
-      heap[i] = heap[child]!;
-      i = child;
-    }
-    heap[i] = last;
+  #close(slot: number, moment: Moment): void {
+    this.#next.remove(slot);
+    this.#slotAt.delete(moment.atMs);
+    this.#moments[slot] = undefined;
+    this.#free.push(slot);
   }
 }
 

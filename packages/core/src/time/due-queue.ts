@@ -1,6 +1,6 @@
 /**
- * The pages in order of when they are wanted: a binary heap over dense page indices with the place of every page kept, so
- * that a page's time can be changed where it stands.
+ * Pages in order of when they are wanted (or sites of when they open, sleepers of when they wake): a binary heap over dense
+ * indices with the place of each kept, so that a time can be changed where it stands.
  *
  * Invariant: at[heap[i]] >= at[heap[(i - 1) >> 1]] and place[heap[i]] = i. Cost: O(log pages) a change, O(1) to look at
  * the first. Ties go to whoever stands first; pages are never compared otherwise.
