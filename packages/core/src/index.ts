@@ -155,7 +155,7 @@ export {
   remoteTimes,
 } from './plan/vantage.ts';
 export { type PolicyEntry, policies } from './policy/catalog.ts';
-export type { Belief, Choice, Finding, Policy, Watched } from './policy/policy.ts';
+export type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy/policy.ts';
 export { type Aims, RevisitPolicy } from './policy/revisit.ts';
 export { type Calibrated, calibrate } from './simulate/calibrate.ts';
 export { spreadChanges, withFalseChanges } from './simulate/estimate-noise.ts';

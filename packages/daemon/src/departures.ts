@@ -4,7 +4,7 @@
  */
 import { type AccessTimes, Allowance, Gates } from '@revisit/core';
 import type { Collection, Entry } from './collection.ts';
-import type { LoopParts, LoopSettings } from './loop-parts.ts';
+import type { LoopParts, LoopSettings, SiteLimits } from './loop-parts.ts';
 import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
 import type { Probe } from './values/probe.ts';
 
@@ -41,6 +41,9 @@ export class Departures {
   /** Looks that wait for a faster hour of their site, and until when. */
   readonly #shifted = new Map<number, number>();
   readonly #asked = new Set<number>();
+  /** What sites' robots.txt asked for. */
+  readonly #crawlDelays = new Map<string, number>();
+  readonly #openShares = new Map<string, number>();
   /** Sites that are left alone, and until when. */
   readonly #holds = new Map<string, number>();
   #sweepTurn = false;
@@ -79,11 +82,28 @@ export class Departures {
     this.#budget.settle(requests, this.#parts.clock.nowMs());
   }
 
-  /** The site's gate as the operator, or the site itself, wants it. */
-  space(site: string, crawlDelayMs = 0): void {
+  /** The site's gate as the operator, or the site itself, wants it; answers the most looks a second that leaves. */
+  space(site: string, crawlDelayMs?: number): number {
+    if (crawlDelayMs !== undefined) this.#crawlDelays.set(site, crawlDelayMs);
     const rules = this.#parts.siteRules?.(site);
-    const spacingMs = Math.max(rules?.spacingMs ?? this.#settings.spacingMs, crawlDelayMs);
+    const spacingMs = Math.max(rules?.spacingMs ?? this.#settings.spacingMs, this.#crawlDelays.get(site) ?? 0);
     this.#gates.setSpacing(this.#collection.sites.index(site), spacingMs, rules?.connections);
+    const spaced = spacingMs > 0 ? 1000 / spacingMs : Infinity;
+    const capped = rules?.cap ? (1000 * rules.cap.count) / rules.cap.periodMs : Infinity;
+    return Math.min(spaced, capped) * this.#openShare(site, rules);
+  }
+
+  /** The share of a week in which the site may be asked, by the hour. */
+  #openShare(site: string, rules: SiteLimits | undefined): number {
+    if (!rules?.quietUntilMs) return 1;
+    let share = this.#openShares.get(site);
+    if (share === undefined) {
+      const now = this.#parts.clock.nowMs();
+      const hours = Array.from({ length: 168 }, (_, hour) => now + hour * 3_600_000);
+      share = hours.filter((at) => !((rules.quietUntilMs!(at) ?? 0) > at)).length / hours.length;
+      this.#openShares.set(site, share);
+    }
+    return share;
   }
 
   /** The site was asked for something at that time. */

@@ -97,8 +97,7 @@ export class Desk {
   weekOf(id: string): number[] | undefined {
     const entry = this.loop?.collection.byId(id);
     if (!this.loop || !entry) return undefined;
-    const { policy } = this.loop as { policy: { weekShape?(page: number): ArrayLike<number> | undefined } };
-    const shape = policy.weekShape?.(entry.index);
+    const shape = this.loop.policy.weekShape?.();
     return shape && Array.from(shape);
   }
 }

@@ -19,6 +19,8 @@ const gatherMs = 5;
 export interface Around {
   /** A page was found, or is to be watched with other settings. */
   readonly watch: (watched: WatchedPage) => void;
+  /** The policy has a new model of the page. */
+  readonly learned: (entry: Entry) => void;
   /** Another look at the page is wanted that soon. */
   readonly askLater: (id: string, afterMs: number) => void;
   /** The page may not be visited before then. */
@@ -148,6 +150,7 @@ export class Indexing {
         const worth =
           revealed > 0 ? { kind: 'changed' as const, count: Math.max(revealed, finding.count ?? 1) } : finding;
         policy.looked(entry.index, look.atMs / 1000, finding.kind === 'first' ? finding : { ...finding, ...worth });
+        this.#around.learned(entry);
         if (finding.kind !== 'failed') this.#discovery.looked(entry, finding.kind === 'changed');
       }
       const model = entry.page.paused ? undefined : policy.save?.(entry.index);

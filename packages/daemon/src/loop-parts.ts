@@ -32,6 +32,16 @@ export interface Detected {
   readonly raw?: string;
 }
 
+/** What the operator set for a site, as far as the plan must know it. */
+export interface SiteLimits {
+  readonly spacingMs?: number;
+  readonly connections?: number;
+  /** The most requests in a period. */
+  readonly cap?: { readonly count: number; readonly periodMs: number };
+  /** When the site may be asked again, where it may not be now. */
+  readonly quietUntilMs?: (nowMs: number) => number | undefined;
+}
+
 export interface LoopParts {
   readonly clock: Clock;
   readonly random: Random;
@@ -49,7 +59,7 @@ export interface LoopParts {
   /** In which order the pages of a sweep leave; as planned from access times unless given. */
   readonly sweepOrder?: SweepOrder;
   /** What the operator set for single sites. */
-  readonly siteRules?: (site: string) => { readonly spacingMs?: number; readonly connections?: number } | undefined;
+  readonly siteRules?: (site: string) => SiteLimits | undefined;
   /** What the subscriptions ask of the plan for a page; what its user set comes first. */
   readonly needs?: (page: Page) => Pick<Page, 'life' | 'urgency'>;
   /** Who is to be told of what a look found; kept with it. */

@@ -9,6 +9,7 @@
  * - while the store cannot keep anything, nothing new is asked for.
  */
 import { AccessTimes, type Policy, RobotPool } from '@revisit/core';
+import { CollectionMarket } from './collection-market.ts';
 import { Collection, type Entry } from './collection.ts';
 import { Departures } from './departures.ts';
 import { Discovery } from './discovery.ts';
@@ -42,6 +43,8 @@ export class Loop {
   readonly #pool: RobotPool;
   /** How long sites take to answer, by hour of week. */
   readonly access = new AccessTimes();
+  /** What looks are worth, over all pages. */
+  readonly market: CollectionMarket;
   readonly #departures: Departures;
   readonly #indexing: Indexing;
   readonly #keeping: Keeping;
@@ -64,11 +67,13 @@ export class Loop {
     this.#settings = settings;
     const now = parts.clock.nowMs();
     this.#sinceMs = now;
+    this.market = new CollectionMarket(parts.policy, this.collection, settings.looksPerSecond);
     this.#departures = new Departures(parts, this.collection, this.access, settings);
     this.#keeping = new Keeping(parts, () => this.#stopping);
     const into = { collection: this.collection, discovery: this.#discovery, keeping: this.#keeping };
     this.#indexing = new Indexing(parts, into, settings.queueMax, {
       watch: (watched) => this.watch(watched),
+      learned: (entry) => this.market.learned(entry, parts.clock.nowMs() / 1000),
       askLater: (id, afterMs) => void this.#askLater(id, afterMs),
       putOff: (id, look, untilMs) => void this.#putOff(id, look, untilMs),
       indexed: (observations, looks, tookMs) => {
@@ -147,6 +152,7 @@ export class Loop {
     const now = this.#parts.clock.nowMs();
     this.#settings = { ...this.#settings, looksPerSecond };
     this.#departures.setBudget(this.#settings);
+    this.market.setBudget(looksPerSecond, now / 1000);
     this.policy.setBudget(looksPerSecond, now / 1000);
     this.#wake();
   }
@@ -161,6 +167,7 @@ export class Loop {
     const trusted = await store.recall('index-trust');
     if (trusted) this.#discovery.restore(trusted);
     if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000);
+    this.market.survey(clock.nowMs() / 1000);
     await this.resume(await store.unfinished());
     const holds = await store.recall('site-holds');
     if (holds) this.#departures.restoreHolds(holds);
@@ -170,7 +177,7 @@ export class Loop {
   async resume(unfinished: readonly Probe[]): Promise<void> {
     const { store, clock } = this.#parts;
     for (const probe of unfinished) {
-      this.#departures.space(probe.site);
+      this.#space(probe.site);
       // When exactly its last request went out nobody knows: robots.txt and redirects may have come before the page.
       this.#departures.recall(probe.site, clock.nowMs());
       for (const id of probe.pageIds) this.#resume(id, probe.atMs);
@@ -194,7 +201,7 @@ export class Loop {
     if (this.#parts.accepts && !this.#parts.accepts(watched.page.site)) return;
     const entry = this.collection.add(watched);
     this.#discovery.watched(watched.page);
-    this.#departures.space(watched.page.site);
+    this.#space(watched.page.site);
     const { lastLookMs, model } = watched.state;
     if (lastLookMs !== undefined) this.#departures.recall(watched.page.site, lastLookMs);
     if (watched.page.paused) return;
@@ -222,7 +229,13 @@ export class Loop {
       policy.started(page, lastLookMs / 1000);
       policy.looked(page, lastLookMs / 1000, { kind: 'first' });
     }
+    this.market.watched(entry, nowSeconds);
     this.#wake();
+  }
+
+  /** The site's limits, in the plan and at its gate. */
+  #space(site: string, crawlDelayMs?: number): void {
+    this.market.setCap(this.collection.sites.index(site), this.#departures.space(site, crawlDelayMs));
   }
 
   unwatch(id: string): void {
@@ -230,7 +243,9 @@ export class Loop {
     if (!entry) return;
     this.#discovery.unwatched(entry.page);
     this.#departures.forget(entry);
-    if (!entry.page.paused) this.policy.forget(entry.index, this.#parts.clock.nowMs() / 1000);
+    const nowSeconds = this.#parts.clock.nowMs() / 1000;
+    if (!entry.page.paused) this.policy.forget(entry.index, nowSeconds);
+    this.market.unwatched(entry, nowSeconds);
   }
 
   /** What detection remembers of a page was changed by its user. */
@@ -351,6 +366,7 @@ export class Loop {
 
   /** Sends all that may go out now; answers how long nothing more can. */
   async #sendDue(planned = true): Promise<number> {
+    this.market.tell(this.#parts.clock.nowMs() / 1000);
     const room = this.#keeping.down ? 0 : this.#pool.target - this.#inFlight;
     const { probes, waitMs } = this.#departures.leave(room, planned);
     if (probes.length === 0) return Math.max(1, waitMs);
@@ -389,7 +405,7 @@ export class Loop {
     this.#departures.returned(probe);
     const { outcome, requests, crawlDelayMs } = observation;
     this.#departures.settle(requests - 1);
-    if (crawlDelayMs !== undefined) this.#departures.space(probe.site, crawlDelayMs);
+    if (crawlDelayMs !== undefined) this.#space(probe.site, crawlDelayMs);
     if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
       this.#departures.hold(probe.site, outcome.siteUntilMs);
       if (requests === 0) return this.#handBack(probe);

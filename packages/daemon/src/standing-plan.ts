@@ -1,12 +1,10 @@
 /**
  * The plan of the running collection, as people ask for it: the looks that are coming, what a look is worth, how far the plan
- * can be from the best there is, and what another budget would buy. Built from what the policy believes of each page now.
+ * can be from the best there is, and what another budget would buy. Read from the market that the loop keeps.
  */
-import { type Standing, StandingMarket } from '@revisit/core';
+import type { Standing, StandingMarket } from '@revisit/core';
 import type { Entry } from './collection.ts';
 import type { Loop } from './loop.ts';
-
-const daySeconds = 86_400;
 
 export interface ComingProbe {
   readonly atMs: number;
@@ -51,65 +49,35 @@ export interface BudgetView {
   readonly curve: readonly BudgetPoint[];
 }
 
-/** One pass over the collection: the market of its requests, and when each is due. */
-interface Survey {
-  readonly atMs: number;
-  readonly size: number;
-  readonly market: StandingMarket;
-  /** One page for each request: the first of those that share it. */
-  readonly requests: readonly { readonly entry: Entry; readonly dueMs: number }[];
-  readonly policyDelayHours: number | null;
+interface Request {
+  /** The first of the pages that share it. */
+  readonly entry: Entry;
+  readonly dueMs: number;
 }
 
-/** A survey of 100,000 pages takes a good part of a second; who asks again within this gets the same. */
-const surveyFreshMs = 5_000;
-const surveys = new WeakMap<Loop, Survey>();
-
-function surveyOf(loop: Loop, nowMs: number): Survey {
-  const known = surveys.get(loop);
-  // A page more or less is news at once.
-  if (known && nowMs - known.atMs < surveyFreshMs && known.size === loop.collection.size) return known;
-  const survey = takeSurvey(loop, nowMs);
-  surveys.set(loop, survey);
-  return survey;
-}
-
-function takeSurvey(loop: Loop, nowMs: number): Survey {
+/** The requests that are wanted, soonest first, and how long changes wait at the distances kept now. */
+function requestsOf(loop: Loop, nowMs: number): { requests: readonly Request[]; policyDelayHours: number | null } {
   const { policy, collection } = loop;
-  const { spacingMs } = loop.settings;
-  const market = new StandingMarket();
-  const requests: { entry: Entry; dueMs: number }[] = [];
+  const { market } = loop.market;
+  const requests: Request[] = [];
   let waiting = 0;
   let changes = 0;
   for (const entry of collection) {
-    if (entry.page.paused) continue;
-    const sharing = collection.sharing(entry).filter(({ page }) => !page.paused);
-    if (sharing[0] !== entry) continue;
-    let scale = 0;
+    if (!market.has(entry.index)) continue;
+    const scale = market.scaleOf(entry.index);
     let dueMs = Infinity;
-    for (const { index, page, state } of sharing) {
-      const own = page.weight * policy.belief(index, nowMs / 1000).ratePerDay;
-      const ownDueMs = policy.due(index, nowMs / 1000) * 1000;
-      scale += Number.isFinite(own) ? own / daySeconds : 0;
-      dueMs = Math.min(dueMs, ownDueMs);
-      if (state.lastLookMs === undefined || ownDueMs === Infinity || !Number.isFinite(own)) continue;
-      // A page last looked at then and due then waits half the distance between, on average.
-      waiting += (own * (Math.max(ownDueMs, nowMs) - state.lastLookMs)) / 2;
-      changes += own;
-    }
-    market.set(entry.index, scale, entry.site, entry.page.spacingSeconds ?? 0);
-    if (spacingMs > 0) market.setCap(entry.site, 1000 / spacingMs);
-    if (dueMs < Infinity) requests.push({ entry, dueMs });
+    for (const { index, page } of collection.sharing(entry))
+      if (!page.paused) dueMs = Math.min(dueMs, policy.due(index, nowMs / 1000) * 1000);
+    if (dueMs === Infinity) continue;
+    requests.push({ entry, dueMs });
+    const { lastLookMs } = entry.state;
+    if (lastLookMs === undefined) continue;
+    // A page last looked at then and due then waits half the distance between, on average.
+    waiting += (scale * (Math.max(dueMs, nowMs) - lastLookMs)) / 2;
+    changes += scale;
   }
   requests.sort((a, b) => a.dueMs - b.dueMs || a.entry.index - b.entry.index);
-  const { size } = collection;
-  return {
-    atMs: nowMs,
-    size,
-    market,
-    requests,
-    policyDelayHours: changes > 0 ? hours(waiting / changes / 1000) : null,
-  };
+  return { requests, policyDelayHours: changes > 0 ? hours(waiting / changes / 1000) : null };
 }
 
 const hours = (seconds: number): number => seconds / 3600;
@@ -120,26 +88,27 @@ function delayHours(market: StandingMarket, loss: number): number | null {
 }
 
 export function standingPlan(loop: Loop, nowMs: number, limit: number): StandingPlan {
-  const survey = surveyOf(loop, nowMs);
-  const { market } = survey;
-  const standing = market.clear(loop.settings.looksPerSecond);
+  const { market } = loop.market;
+  loop.market.tell(nowMs / 1000);
+  const standing = market.clear(loop.market.looksPerSecond);
+  const { requests, policyDelayHours } = requestsOf(loop, nowMs);
   return {
     pages: market.pages,
-    budgetPerHour: loop.settings.looksPerSecond * 3600,
-    probes: comingProbes(loop, survey, nowMs, limit),
+    budgetPerHour: loop.market.looksPerSecond * 3600,
+    probes: comingProbes(loop, requests.slice(0, limit), nowMs),
     priceHours: hours(standing.price),
     meanDelayHours: delayHours(market, standing.loss),
     meanDelayHoursBound: delayHours(market, standing.lowerBound),
     gap: standing.lowerBound > 0 ? standing.loss / standing.lowerBound - 1 : 0,
-    policyDelayHours: survey.policyDelayHours,
+    policyDelayHours,
     dearSites: standing.dearSites
       .map(({ site, price }) => ({ site: loop.collection.sites.name(site), priceHours: hours(price) }))
       .sort((a, b) => b.priceHours - a.priceHours),
   };
 }
 
-function comingProbes(loop: Loop, { requests }: Survey, nowMs: number, limit: number): readonly ComingProbe[] {
-  return requests.slice(0, limit).map(({ entry, dueMs }) => {
+function comingProbes(loop: Loop, requests: readonly Request[], nowMs: number): readonly ComingProbe[] {
+  return requests.map(({ entry, dueMs }) => {
     const { ratePerDay, current } = loop.policy.belief(entry.index, nowMs / 1000);
     const { id, url, site } = entry.page;
     return { atMs: Math.max(dueMs, nowMs), pageId: id, url, site, ratePerDay, current };
@@ -150,8 +119,8 @@ function comingProbes(loop: Loop, { requests }: Survey, nowMs: number, limit: nu
 const curveSteps = Array.from({ length: 17 }, (_, i) => 2 ** ((i - 8) / 2));
 
 export function budgetView(loop: Loop, nowMs: number): BudgetView {
-  const { market } = surveyOf(loop, nowMs);
-  const budget = loop.settings.looksPerSecond;
+  const { market, looksPerSecond: budget } = loop.market;
+  loop.market.tell(nowMs / 1000);
   const at = (looksPerSecond: number): BudgetPoint => {
     const standing: Standing = market.clear(looksPerSecond);
     const meanDelayHours = delayHours(market, standing.loss);

@@ -85,9 +85,13 @@ export class StandingMarket {
     return this.#sites[site]?.cap ?? Infinity;
   }
 
+  has(page: number): boolean {
+    return (this.#site[page] ?? -1) >= 0;
+  }
+
   /** Rate × weight of a page; 0 where it is not in the market. */
   scaleOf(page: number): number {
-    return (this.#site[page] ?? -1) >= 0 ? this.#scale[page] : 0;
+    return this.has(page) ? this.#scale[page] : 0;
   }
 
   /** Takes the place of what was known of this page. */

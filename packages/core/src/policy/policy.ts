@@ -49,12 +49,24 @@ export interface Belief {
   readonly rateInterval: readonly [number, number];
 }
 
+/** What looks cost, as the market of the whole collection has it. */
+export interface MarketPrices {
+  /** What one more look saves, in weighted change-seconds. */
+  readonly price: number;
+  /** ln of how far that moved because pages or limits of sites changed, not because pages are believed to change otherwise. */
+  readonly moved: number;
+  /** Sites whose limits bind, with the factor by which a look is dearer there. */
+  readonly dear: ReadonlyMap<number, number>;
+}
+
 export interface Policy {
   readonly name: string;
   watch(page: Watched, now: number): void;
   forget(page: number, now: number): void;
   /** The request budget from now on. */
   setBudget(looksPerSecond: number, now: number): void;
+  /** Told now and then by a host that keeps a market; a policy that ignores it goes by its own. */
+  setPrices?(prices: MarketPrices, now: number): void;
   /** The page that is to be looked at next and when, among pages not in flight; undefined when there is none. */
   next(now: number): Choice | undefined;
   /** The page is being looked at: `next` does not offer it again until `looked`. */
@@ -67,6 +79,8 @@ export interface Policy {
   /** When the page is next wanted, as far as can be said now; Infinity when never. */
   due(page: number, now: number): number;
   belief(page: number, now: number): Belief;
+  /** How fast pages are believed to change in each hour of the week, Monday 00:00 UTC first, 1 on average. */
+  weekShape?(): ArrayLike<number> | undefined;
   /** What the policy has learned of the page, at most 64 bytes, and back again (after `watch`, before the first look). */
   save?(page: number): Uint8Array;
   restore?(page: number, saved: Uint8Array, now: number): void;

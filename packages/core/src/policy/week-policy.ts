@@ -7,17 +7,18 @@
  * - `first-arrival`: when the chance of anything new reaches π; it sees neither weights nor how much is pending.
  *
  * The price, Π and π follow the budget: a page that always changes alike is due again after √(2·price ⁄ (rate × weight)), so the
- * market of such pages (standing-market.ts) says which price meets the budget, and Π is that price; 1 − e^−x is π, where x is
+ * market of such pages (standing-market.ts; with the week, for `doe`) says which price meets the budget, and Π is that price; 1 − e^−x is π, where x is
  * the sum of rates over the budget. A look changes its own page's plan only: O(log pages), and new prices every so many looks.
  */
 import { WeekCounts } from '../learn/week-counts.ts';
 import { StandingMarket } from '../plan/standing-market.ts';
+import { steadyCurve } from '../plan/steady-curve.ts';
 import { type SteadyShape, steadyShape } from '../plan/steady-shape.ts';
 import { type Profile, constant, integral, reach } from '../time/profile.ts';
 import { weekSeconds } from '../time/week.ts';
 import { DueQueue } from '../time/due-queue.ts';
 import { LookBook } from './look-book.ts';
-import type { Belief, Choice, Finding, Policy, Watched } from './policy.ts';
+import type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy.ts';
 
 export type WeekRule = 'doe' | 'threshold' | 'first-arrival';
 
@@ -54,6 +55,7 @@ export class WeekPolicy implements Policy {
   /** The price by which the waits in the queue were set. */
   #queuedPrice = Infinity;
   #looksSincePrice = Infinity;
+  #dear: MarketPrices['dear'] = new Map();
 
   constructor(name: WeekRule) {
     this.name = name;
@@ -77,6 +79,10 @@ export class WeekPolicy implements Policy {
   setBudget(looksPerSecond: number): void {
     this.#budget = looksPerSecond;
     this.#looksSincePrice = Infinity;
+  }
+
+  setPrices({ dear }: MarketPrices): void {
+    this.#dear = dear;
   }
 
   next(now: number): Choice | undefined {
@@ -126,6 +132,10 @@ export class WeekPolicy implements Policy {
     return { current: Math.exp(-changes), ratePerDay: rate * 86_400, rateInterval: [0, Infinity] };
   }
 
+  weekShape(): ArrayLike<number> | undefined {
+    return this.#weekChanges > 0 ? this.#week.values : undefined;
+  }
+
   #believe(page: number): void {
     const { weight, site, spacingSeconds } = this.#watched[page]!;
     const rate = this.#book.rate(page);
@@ -138,10 +148,10 @@ export class WeekPolicy implements Policy {
   #next(page: number, last: number): number {
     this.#readWeek();
     const rate = this.#rates[page];
-    const { weight } = this.#watched[page]!;
+    const { weight, site } = this.#watched[page]!;
     if (!(rate > 0)) return Infinity;
     if (this.name === 'first-arrival') return reach(this.#week, last, this.#expectedAtArrival / rate);
-    const ratio = this.#price / (rate * weight);
+    const ratio = (this.#price * (this.#dear.get(site) ?? 1)) / (rate * weight);
     return this.name === 'doe' ? this.#steady.next(last, ratio) : whenCostReaches(this.#week, last, ratio);
   }
 
@@ -150,6 +160,7 @@ export class WeekPolicy implements Policy {
     this.#weekChanges = this.#counts.changes;
     this.#week = this.#counts.shape();
     this.#steady = steadyShape(this.#week, constant(1));
+    if (this.name === 'doe') this.#market.setCurve(steadyCurve(this.#week));
   }
 
   #findPrices(now: number): void {
