@@ -5,6 +5,7 @@ import { boundHours } from './bound.ts';
 import { startDemo } from './demo.ts';
 import { type ShapeName, burstTimes, poissonTimes, shapes } from './laws.ts';
 import { LivingWeb } from './living-web.ts';
+import { rehearse } from './rehearsal.ts';
 import { scaledClock } from './scaled-clock.ts';
 import { Scoreboard } from './scoreboard.ts';
 
@@ -64,8 +65,8 @@ describe('the scoreboard', () => {
     pages[0]!.changesMs.push(at);
     board.change(pages[0]!, at);
     expect(board.unseen()).toBe(1);
-    // Not yet seen: it has waited for one hour until now. Uniform comes by every two hours, at 2:00.
-    expect(board.delays(startMs, at + 3_600_000)).toEqual({ changes: 1, oursHours: 1, uniformHours: 1.5 });
+    // Seen by nobody yet, it has waited for one hour. Uniform comes by every two hours, at 2:00.
+    expect(board.delays(startMs, at + 3_600_000)).toEqual({ changes: 1, oursHours: 1, uniformHours: 1 });
     board.shown(pages[0]!, at + 7_200_000);
     expect(board.delays(startMs, at + 7_200_000)).toEqual({ changes: 1, oursHours: 2, uniformHours: 1.5 });
     expect(board.unseen()).toBe(0);
@@ -82,6 +83,16 @@ describe('the scoreboard', () => {
     expect(uniformHours! / (round / 2)).toBeCloseTo(1, 1);
     expect(boundHours(web.pages, looksPerSecond)).toBeLessThan(0.65 * uniformHours!);
   });
+});
+
+test('the measuring is fair: a daemon that looks at equal distances scores as looks at equal distances do', async () => {
+  const report = await rehearse({ days: 0.75, looksPerHour: 150, seed: 2, policy: 'uniform' });
+  expect(report.looks).toBeLessThanOrEqual(18 * 150);
+  const { ours, uniform, changes } = report.delayHours.all;
+  expect(changes).toBeGreaterThan(300);
+  // Ours pays for robots.txt, failures and second looks too; uniform does not.
+  expect(ours! / uniform!).toBeGreaterThan(0.95);
+  expect(ours! / uniform!).toBeLessThan(1.25);
 });
 
 test('a scaled clock runs as many times faster and starts where it is told', async () => {

@@ -35,7 +35,7 @@ export interface Demo {
 }
 
 /** A Monday morning, so that offices open soon after the start. */
-const startMs = Date.UTC(2026, 0, 5, 6);
+export const demoStartMs = Date.UTC(2026, 0, 5, 6);
 
 export async function startDemo(
   options: DemoOptions,
@@ -43,10 +43,10 @@ export async function startDemo(
 ): Promise<Demo | { readonly kind: 'wrong'; readonly sentence: string }> {
   const { speed, looksPerHour, seed } = options;
   const server = await startWebServer();
-  const clock = scaledClock(startMs, speed);
-  const web = new LivingWeb(startMs, server.port, seed);
+  const clock = scaledClock(demoStartMs, speed);
+  const web = new LivingWeb(demoStartMs, server.port, seed);
   const looksPerSecond = looksPerHour / 3600;
-  const board = new Scoreboard(web.pages, startMs, looksPerSecond);
+  const board = new Scoreboard(web.pages, demoStartMs, looksPerSecond);
   const happened = board.change.bind(board);
   server.open(web, clock, { happened, shown: board.shown.bind(board) });
   const folder = mkdtempSync(join(tmpdir(), 'revisit-demo-'));
@@ -62,7 +62,7 @@ export async function startDemo(
   const view = (desk: Desk): Promise<DemoReport> => {
     for (const page of web.pages) web.advance(page, clock.nowMs(), happened);
     bound ??= boundHours(web.pages, looksPerSecond);
-    return reportOf({ desk, web, board, bound, clock, startMs, speed, looksPerHour });
+    return reportOf({ desk, web, board, bound, clock, startMs: demoStartMs, speed, looksPerHour });
   };
   let desk: Desk | undefined;
   const started = await startDaemon(config, signal, {
@@ -89,7 +89,7 @@ export async function startDemo(
   };
 }
 
-function pageOf(page: LivingWeb['pages'][number]): Config['pages'][number] {
+export function pageOf(page: LivingWeb['pages'][number]): Config['pages'][number] {
   const select = page.site.kind === 'shop' ? '#price' : page.site.kind === 'noisy' ? 'article' : undefined;
   return { url: page.url, tags: [page.site.kind], ...(select === undefined ? {} : { select }) };
 }

@@ -29,6 +29,8 @@ export interface DemoReport {
   readonly changes: { readonly happened: number; readonly unseen: number };
   /** Mean hours from a change to its being seen, over the last virtual day and from the beginning. */
   readonly delayHours: { readonly lastDay: DelayRow; readonly all: DelayRow };
+  /** By whole days from the beginning, the last as far as it has come. */
+  readonly days: readonly DelayRow[];
   readonly series: readonly ({ readonly at: string } & DelayRow)[];
   /** Half of the pages have a learned rate within this factor of the true one. */
   readonly medianFactor: number | null;
@@ -72,6 +74,9 @@ export async function reportOf(parts: ReportParts): Promise<DemoReport> {
     looks: board.looks,
     changes: { happened: board.happened, unseen: board.unseen() },
     delayHours: { lastDay: row(nowMs - dayMs, nowMs), all: row(startMs, nowMs) },
+    days: Array.from({ length: Math.ceil((nowMs - startMs) / dayMs) }, (_, i) =>
+      row(startMs + i * dayMs, Math.min(nowMs, startMs + (i + 1) * dayMs - 1)),
+    ),
     series: seriesOf(startMs, nowMs, row),
     medianFactor: medianFactor(rates),
     rates,

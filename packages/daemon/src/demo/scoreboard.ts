@@ -23,6 +23,12 @@ interface Card {
   readonly phaseMs: number;
 }
 
+/** A change that looks at equal distances will see, or have seen, then. */
+interface Awaited {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
 export interface Delays {
   readonly changes: number;
   readonly oursHours: number | null;
@@ -34,6 +40,8 @@ export class Scoreboard {
   readonly #everyMs: number;
   readonly #buckets: Bucket[] = [];
   readonly #cards = new Map<LivingPage, Card>();
+  /** What uniform has not seen yet, for all that is known. */
+  #awaited: Awaited[] = [];
   looks = 0;
   happened = 0;
 
@@ -50,8 +58,8 @@ export class Scoreboard {
     this.happened++;
     this.#bucket(atMs).changes++;
     const since = atMs - this.#startMs - card.phaseMs;
-    const next = this.#startMs + card.phaseMs + Math.ceil(since / this.#everyMs) * this.#everyMs;
-    this.#spread(atMs, next, 'uniformMs');
+    const untilMs = this.#startMs + card.phaseMs + Math.ceil(since / this.#everyMs) * this.#everyMs;
+    this.#awaited.push({ fromMs: atMs, untilMs });
   }
 
   shown(page: LivingPage, atMs: number): void {
@@ -70,13 +78,13 @@ export class Scoreboard {
 
   /** Mean delays within (fromMs, toMs], whole buckets. */
   delays(fromMs: number, toMs: number): Delays {
-    const waiting = this.#waiting(toMs);
+    const waiting = { ours: this.#waiting(toMs), uniform: this.#awaiting(toMs) };
     const [first, last] = [this.#index(fromMs), this.#index(toMs)];
     let [changes, ours, uniform] = [0, 0, 0];
     for (let i = Math.max(0, first); i <= last; i++) {
       changes += this.#buckets[i]?.changes ?? 0;
-      ours += (this.#buckets[i]?.oursMs ?? 0) + (waiting[i] ?? 0);
-      uniform += this.#buckets[i]?.uniformMs ?? 0;
+      ours += (this.#buckets[i]?.oursMs ?? 0) + (waiting.ours[i] ?? 0);
+      uniform += (this.#buckets[i]?.uniformMs ?? 0) + (waiting.uniform[i] ?? 0);
     }
     const hours = (ms: number): number | null => (changes > 0 ? ms / changes / 3_600_000 : null);
     return { changes, oursHours: hours(ours), uniformHours: hours(uniform) };
@@ -90,6 +98,17 @@ export class Scoreboard {
       for (const changeMs of page.changesMs.slice(card.seen))
         this.#each(changeMs, nowMs, (i, ms) => (waiting[i] = (waiting[i] ?? 0) + ms));
     }
+    return waiting;
+  }
+
+  /** The same for looks at equal distances: what they have seen by now is kept, the rest has waited until now. */
+  #awaiting(nowMs: number): readonly number[] {
+    const waiting: number[] = [];
+    this.#awaited = this.#awaited.filter(({ fromMs, untilMs }) => {
+      if (untilMs <= nowMs) this.#spread(fromMs, untilMs, 'uniformMs');
+      else this.#each(fromMs, nowMs, (i, ms) => (waiting[i] = (waiting[i] ?? 0) + ms));
+      return untilMs > nowMs;
+    });
     return waiting;
   }
 

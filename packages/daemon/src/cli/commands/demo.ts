@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
 import { settle } from '../../config/config.ts';
+import { createPolicy, policyUnknown } from '../../daemon.ts';
 import { type Demo, startDemo } from '../../demo/demo.ts';
 import type { DemoReport } from '../../demo/report.ts';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, note, print, printJson, wrong } from '../outcome.ts';
+import { progress } from '../progress.ts';
+import { table } from '../table.ts';
 
 interface DemoOptions {
   readonly port: string;
@@ -13,6 +16,7 @@ interface DemoOptions {
   readonly policy?: string;
   readonly seed: string;
   readonly seconds?: string;
+  readonly days?: string;
   readonly json?: boolean;
 }
 
@@ -55,6 +59,40 @@ async function show(demo: Demo, signal: AbortSignal, seconds: number): Promise<v
   if (terminal) process.stderr.write('\n');
 }
 
+/** As many virtual days as asked for, without waiting for them: one row for each. */
+async function rehearsed(days: number, numbers: { budget: number; seed: number }, options: DemoOptions) {
+  const policy = options.policy ?? 'revisit';
+  if (!createPolicy(policy)) return wrong(policyUnknown(policy));
+  const { rehearse } = await import('../../demo/rehearsal.ts');
+  const bar = progress('days', days);
+  const report = await rehearse({
+    days,
+    looksPerHour: numbers.budget,
+    seed: numbers.seed,
+    policy,
+    onHour: (passed) => bar.to(Math.round((passed / 24) * 10) / 10),
+  });
+  bar.end();
+  if (options.json) {
+    printJson(report);
+    return done;
+  }
+  print(
+    table(
+      ['day', 'changes', 'ours', 'uniform', 'bound'],
+      report.days.map((row, i) => [
+        String(i + 1),
+        String(row.changes),
+        hours(row.ours),
+        hours(row.uniform),
+        hours(row.bound),
+      ]),
+    ),
+  );
+  print(line(report));
+  return done;
+}
+
 async function demonstrate(options: DemoOptions): Promise<CommandOutcome> {
   const numbers = {
     speed: Number(options.speed),
@@ -67,6 +105,11 @@ async function demonstrate(options: DemoOptions): Promise<CommandOutcome> {
   if (!(numbers.budget > 0)) return wrong(`--budget ${options.budget}: looks an hour, a number above 0, are expected`);
   if (!Number.isSafeInteger(numbers.seed)) return wrong(`--seed ${options.seed}: a whole number is expected`);
   if (!(numbers.seconds > 0)) return wrong(`--seconds ${options.seconds}: a number above 0 is expected`);
+  if (options.days !== undefined) {
+    const days = Number(options.days);
+    if (!(days > 0 && days <= 365)) return wrong(`--days ${options.days}: a number above 0, at most 365, is expected`);
+    return rehearsed(days, numbers, options);
+  }
   const config = settle(
     {},
     { port: options.port, logLevel: 'error', ...(options.policy === undefined ? {} : { policy: options.policy }) },
@@ -105,7 +148,11 @@ export function registerDemo(program: Command, run: Runner): void {
     .option('--budget <looks>', 'looks an hour of fast time', '150')
     .option('--policy <name>', 'how looks are planned')
     .option('--seed <number>', 'another world', '1')
-    .option('--seconds <number>', 'end by itself after so many seconds');
+    .option('--seconds <number>', 'end by itself after so many seconds')
+    .option(
+      '--days <number>',
+      'so many days of fast time without waiting for them and without a dashboard: a row for each',
+    );
   example(jsonOption(command), 'revisit demo');
   command.action(run(demonstrate));
 }
