@@ -4,6 +4,7 @@ export type { PageRow, StateRow } from './store/rows.ts';
 export { freshState, pageOf, selectionText, settingsText, stateValues, watchedOf } from './store/rows.ts';
 export type { SearchHit, SearchQuery } from './store/search.ts';
 export { readQuery, searchable, snippet, type SearchWords, type Term } from './store/search-query.ts';
+export { brought } from './store/archive.ts';
 export { baseNumber, keepContent, readContent, type Content, type Contents } from './store/versions.ts';
 export type { Change, Detection, Projection } from './values/change.ts';
 export { type Clock, systemClock } from './values/clock.ts';

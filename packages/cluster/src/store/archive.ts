@@ -4,6 +4,7 @@ import {
   type Contents,
   type Look,
   baseNumber,
+  brought,
   keepContent,
   readContent,
   searchable,
@@ -70,15 +71,6 @@ export function plainWords(text: string): string {
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll('\0', ' ');
-}
-
-function brought(before: string | undefined, text: string): string {
-  if (before === undefined) return text;
-  const known = new Set(before.split('\n'));
-  return text
-    .split('\n')
-    .filter((line) => !known.has(line))
-    .join('\n');
 }
 
 /** A new version of a page, with the words by which it is found. */

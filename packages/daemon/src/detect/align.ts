@@ -35,6 +35,27 @@ export function numbered(parts: readonly string[], table: Map<string, number>): 
   return numbers;
 }
 
+/**
+ * The same for lines or words. Most of a page is as it was, from its beginning and from its end: only what lies between is
+ * numbered, which is what comparing costs.
+ */
+export function alignStrings(old: readonly string[], next: readonly string[]): Hunk[] {
+  const { from, to, newFrom, newTo } = trimmed(old, next, {
+    from: 0,
+    to: old.length,
+    newFrom: 0,
+    newTo: next.length,
+  });
+  const table = new Map<string, number>();
+  const inner = align(numbered(old.slice(from, to), table), numbered(next.slice(newFrom, newTo), table));
+  return inner.map((hunk) => ({
+    from: hunk.from + from,
+    to: hunk.to + from,
+    newFrom: hunk.newFrom + newFrom,
+    newTo: hunk.newTo + newFrom,
+  }));
+}
+
 export function align(old: Int32Array, next: Int32Array): Hunk[] {
   const hunks: Hunk[] = [];
   alignRange(old, next, { from: 0, to: old.length, newFrom: 0, newTo: next.length }, hunks, 0);
@@ -69,7 +90,7 @@ function alignRange(old: Int32Array, next: Int32Array, whole: Hunk, out: Hunk[],
   } else push(out, range);
 }
 
-function trimmed(old: Int32Array, next: Int32Array, range: Hunk): Hunk {
+function trimmed<Element>(old: ArrayLike<Element>, next: ArrayLike<Element>, range: Hunk): Hunk {
   let { from, to, newFrom, newTo } = range;
   while (from < to && newFrom < newTo && old[from] === next[newFrom]) {
     from++;

@@ -5,7 +5,7 @@
  * runs name how many lines of the old one they take, everything else carries its text.
  */
 import type { Projection } from '../values/change.ts';
-import { align, numbered } from './align.ts';
+import { alignStrings } from './align.ts';
 import { itemDifference, readItems, type ItemDifference } from './items.ts';
 import { numberIn } from './number.ts';
 import { words } from './words.ts';
@@ -58,8 +58,7 @@ export function difference(old: string, next: string, options: DifferenceOptions
   const format = options.format ?? 'text';
   const oldLines = old.split('\n');
   const nextLines = next.split('\n');
-  const table = new Map<string, number>();
-  const hunks = align(numbered(oldLines, table), numbered(nextLines, table));
+  const hunks = alignStrings(oldLines, nextLines);
   const blocks: Block[] = [];
   let at = 0;
   for (const hunk of hunks) {
@@ -148,13 +147,12 @@ function alike(a: string, b: string): boolean {
 export function wordRuns(old: string, next: string): WordRun[] {
   const a = words(old);
   const b = words(next);
-  const table = new Map<string, number>();
   const runs: WordRun[] = [];
   const push = (kind: WordRun['kind'], parts: readonly string[]) => {
     if (parts.length > 0) runs.push({ kind, text: parts.join('') });
   };
   let at = 0;
-  for (const hunk of align(numbered(a, table), numbered(b, table))) {
+  for (const hunk of alignStrings(a, b)) {
     push('same', a.slice(at, hunk.from));
     push('removed', a.slice(hunk.from, hunk.to));
     push('added', b.slice(hunk.newFrom, hunk.newTo));

@@ -13,7 +13,7 @@
  * A candidate's score rises by one with each look that differs there and halves when looks in between did not.
  */
 import { hash } from 'node:crypto';
-import { align, numbered } from './align.ts';
+import { alignStrings } from './align.ts';
 import { wordRuns } from './difference.ts';
 import type { ItemDifference } from './items.ts';
 import { isVolatile, machineryWords } from './volatile.ts';
@@ -36,7 +36,8 @@ export interface NoisePart {
   readonly watched?: true;
 }
 
-export interface Candidate extends Pick<NoisePart, 'kind' | 'pattern' | 'below' | 'linesMax'> {
+/** What may turn out to be noise. How it is recognised is in its key; kept with every page, so it is kept short. */
+export interface Candidate {
   readonly score: number;
   readonly lastMs: number;
   /** Fingerprints of the last values, newest last. */
@@ -65,7 +66,7 @@ export const noiseLinesMin = 12;
 const valuesMax = 8;
 /** More noise than this and the page itself is noise: its user should select a part. */
 const partsMax = 100;
-const candidatesMax = 60;
+const candidatesMax = 40;
 /** An inserted text longer than this is no counter and no banner. */
 const holeCharactersMax = 300;
 const slotLinesMax = 40;
@@ -141,8 +142,7 @@ function maskedSlot(lines: readonly string[], slot: NoisePart): readonly string[
 
 /** Where two masked versions differ, as places that can be recognised again. */
 export function sightings(old: readonly string[], next: readonly string[]): Sighting[] {
-  const table = new Map<string, number>();
-  const hunks = align(numbered(old, table), numbered(next, table));
+  const hunks = alignStrings(old, next);
   // Beyond this the page was rewritten, which says nothing about noise.
   if (hunks.length > 200) return [];
   const found: Sighting[] = [];
@@ -307,7 +307,7 @@ export function learnNoise(noise: NoiseState, seen: readonly Sighting[], time: L
 }
 
 function observed(before: Candidate | undefined, sighting: Sighting, time: LookTime): Candidate {
-  const { kind, pattern, below, linesMax, value, volatile, inPlace } = sighting;
+  const { value, volatile, inPlace } = sighting;
   const steady = before !== undefined && before.lastMs >= time.lookedAtMs;
   // Held back at the last look and still the same: it differs from the kept version, but not from that look.
   const stood = before !== undefined && before.held && before.values.at(-1) === value;
@@ -316,10 +316,6 @@ function observed(before: Candidate | undefined, sighting: Sighting, time: LookT
   const moments = time.second && time.atMs - time.lookedAtMs <= momentsMs;
   const evidence = moments && steady && !stood && inPlace;
   return {
-    kind,
-    pattern,
-    ...(below === undefined ? {} : { below }),
-    ...(linesMax === undefined ? {} : { linesMax: Math.max(linesMax, before?.linesMax ?? 0) }),
     score,
     lastMs: time.atMs,
     values: [...(before?.values ?? []), value].slice(-valuesMax),

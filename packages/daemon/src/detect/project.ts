@@ -94,6 +94,8 @@ interface Raw {
   readonly text: string;
   readonly format: Projection['format'];
   readonly title?: string | undefined;
+  /** Without white space to mend. */
+  readonly tidy?: true;
 }
 
 function finished(raw: Raw, source: Source): Projected {
@@ -101,7 +103,8 @@ function finished(raw: Raw, source: Source): Projected {
   const title = raw.title ? { title: raw.title } : {};
   if (raw.format === 'items') return { kind: 'projected', projection: { text: raw.text, format: 'items', ...title } };
   // JSON is written anew, its white space is ours and shows its depth.
-  const rules = raw.format === 'json' ? { ...options.normalise, whitespace: false } : options.normalise;
+  const tidy = raw.format === 'json' || (raw.tidy && options.normalise.replace.length === 0);
+  const rules = tidy ? { ...options.normalise, whitespace: false } : options.normalise;
   const normalised = normalise(raw.text, rules);
   if (normalised.kind === 'fault') return normalised;
   const { text } = normalised;
@@ -139,6 +142,7 @@ async function selected(source: Source): Promise<Raw | Refused> {
           text: visibleText(tree, source.options.normalise.advertisements),
           format: 'text',
           title: titleOf(tree),
+          tidy: true,
         };
       });
     case 'whole':

@@ -18,13 +18,24 @@ export interface DetectState {
   readonly noise: NoiseState;
 }
 
-export function readState(text: string | undefined): DetectState | undefined {
-  if (text === undefined || text === '') return undefined;
-  return JSON.parse(text) as DetectState;
+/** Whether the state is that of a copy with this body, with no trouble said and no change waiting: nothing to read, then. */
+export function isCalm(text: string, settings: string, body: string): boolean {
+  return text.startsWith(`${opening(settings, body)},"calm":true`);
 }
 
+const opening = (settings: string, body: string): string => `{"settings":"${settings}","body":"${body}"`;
+
+export function readState(text: string | undefined): DetectState | undefined {
+  if (text === undefined || text === '') return undefined;
+  const { calm: _, ...state } = JSON.parse(text) as DetectState & { readonly calm?: true };
+  return state;
+}
+
+/** Begins with what most looks ask for, so that they need not read the rest. */
 export function writeState(state: DetectState): string {
-  return JSON.stringify(state);
+  const { settings, body, ...rest } = state;
+  const calm = body !== '' && state.fault === undefined && state.pendingSinceMs === undefined;
+  return JSON.stringify({ settings, body, ...(calm ? { calm } : {}), ...rest });
 }
 
 /** Before any copy could be read: only the trouble is known. */

@@ -38,18 +38,24 @@ export function isAdvertisement(element: Element): boolean {
 /** White space that is more than one space. */
 const loose = /[^\S ]| {2}/;
 
-export function visibleText(root: AnyNode, keepAdvertisements = true): string {
+/** `charactersMax`: whoever asks only whether there is so much text need not wait for the rest. */
+export function visibleText(root: AnyNode, keepAdvertisements = true, charactersMax = Infinity): string {
   const lines: string[] = [];
   let line = '';
+  let characters = 0;
   const endLine = () => {
     if (line === '') return;
     const text = (loose.test(line) ? line.replace(/[\s\u00a0]+/g, ' ') : line).trim();
-    if (text !== '') lines.push(text);
+    if (text !== '') {
+      lines.push(text);
+      characters += text.length;
+    }
     line = '';
   };
   walk(
     root,
     (node) => {
+      if (characters >= charactersMax) return false;
       if (isText(node)) line += node.data;
       else if (isTag(node)) {
         if (node !== root && (unseen.has(node.name) || hidden(node))) return false;

@@ -26,6 +26,8 @@ const loginWords =
   /\b(log ?in|sign ?in|log ?on|anmelden|einloggen|se connecter|connexion|iniciar sesión|accedi|entrar|inloggen|logga in|ログイン|登录|登入|войти|zaloguj)/i;
 const loginPath = /\/(log-?in|sign-?in|auth|sso|oauth2?|account\/login|users\/sign_in|wp-login\.php|session\/new)\b/i;
 const loginTextMax = 4_000;
+/** Nothing here asks for more of a page's text: what says this much is neither. */
+export const faceTextMax = loginTextMax + 1;
 
 export function hasPassword(source: string): boolean {
   return password.test(source);
