@@ -9,6 +9,7 @@ import { searchable } from './search-query.ts';
 import {
   RecentContents,
   baseNumber,
+  brought,
   keepContent,
   readContent,
   type Content,
@@ -158,20 +159,4 @@ export class Archive {
       swept += changes;
     }
   }
-}
-
-/** Lines that the version before did not have. */
-export function brought(before: string | undefined, text: string): string {
-  if (before === undefined) return text;
-  const [old, lines] = [before.split('\n'), text.split('\n')];
-  // What stands as it stood, from the beginning and from the end, needs no looking up.
-  let [from, to] = [0, lines.length];
-  while (from < to && lines[from] === old[from]) from++;
-  while (to > from && lines[to - 1] === old[to - 1 + old.length - lines.length]) to--;
-  if (from === to) return '';
-  const known = new Set(old);
-  return lines
-    .slice(from, to)
-    .filter((line) => !known.has(line))
-    .join('\n');
 }
