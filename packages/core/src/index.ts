@@ -164,7 +164,15 @@ export { type Random, exponential, integer, normal, random } from './simulate/ra
 export { type Replay, type ReplayOptions, replay } from './simulate/replay.ts';
 export { type ImportanceIntegral, type Score, type ScoreDetail, scoreProbes } from './simulate/score.ts';
 export { type Budget, type Split, probesAllowed, splitTrace } from './simulate/split.ts';
-export { type Trace, type TraceOutcome, readCrawlHistory, readTraceCsv, traceOf } from './simulate/trace.ts';
+export {
+  type Trace,
+  type TraceOutcome,
+  firstEvent,
+  lastEvent,
+  readCrawlHistory,
+  readTraceCsv,
+  traceOf,
+} from './simulate/trace.ts';
 export { type SolveOutcome, solve } from './solve/solve.ts';
 export { DueQueue } from './time/due-queue.ts';
 export {

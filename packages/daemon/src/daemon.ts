@@ -4,7 +4,7 @@ import { policies, random, type Policy } from '@revisit/core';
 import type { FastifyInstance } from 'fastify';
 import { namesLoopback } from './api/access/guard.ts';
 import { createApi } from './api/server.ts';
-import { restoreBudget } from './api/settings.ts';
+import { restoreSettings } from './api/settings.ts';
 import type { Config } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
 import { siteSettings } from './config/site-rules.ts';
@@ -78,7 +78,7 @@ export function createLoop(
       chromium: config.chromium,
       ...world.observer,
     });
-  const { looksPerSecond, spacingMs, robots, robotsMin, queueMax } = config;
+  const { looksPerSecond, spacingMs, robots, robotsMin, queueMax, quiet } = config;
   return new Loop(
     {
       clock,
@@ -94,7 +94,7 @@ export function createLoop(
         : {}),
       ...(world.accepts ? { accepts: world.accepts } : {}),
     },
-    { looksPerSecond, spacingMs, robots, robotsMin, queueMax },
+    { looksPerSecond, spacingMs, robots, robotsMin, queueMax, quiet },
   );
 }
 
@@ -170,14 +170,14 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   loop.onKept((changes) => {
     for (const { kind, url, summary } of changes) log('info', kind, { url, summary });
   });
-  const desk = new Desk(folder.store, clock, log, loop, telling);
+  const desk = new Desk(folder.store, clock, log, loop, telling, world.opening ? undefined : config.data);
   const beyondLoopback = !namesLoopback(config.host.includes(':') ? `[${config.host}]` : config.host);
   const localKey = randomBytes(32).toString('base64url');
   const app = createApi(desk, { beyondLoopback, localKey });
   world.routes?.(app, desk);
   try {
     await loop.load();
-    await restoreBudget(desk);
+    await restoreSettings(desk);
     await desk.add(pages);
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {

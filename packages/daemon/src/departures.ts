@@ -6,6 +6,7 @@ import { type AccessTimes, Allowance, Gates } from '@revisit/core';
 import type { Collection, Entry } from './collection.ts';
 import type { LoopParts, LoopSettings, SiteLimits } from './loop-parts.ts';
 import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
+import { type OpeningHours, closedUntilMs, parseHours } from './values/hours.ts';
 import type { Probe } from './values/probe.ts';
 
 type DepartureParts = Pick<LoopParts, 'clock' | 'random' | 'policy' | 'siteRules' | 'sweepOrder'>;
@@ -20,6 +21,8 @@ const shiftShareMost = 0.05;
 const shiftMsMost = 7_200_000;
 /** What must be won by it: seconds of waiting, and as a share of them. */
 const shiftGain = { seconds: 0.5, share: 1 / 3 };
+
+const alwaysOpen: OpeningHours = { only: [], never: [] };
 
 export interface Leaving {
   readonly probes: readonly Probe[];
@@ -47,6 +50,8 @@ export class Departures {
   /** Sites that are left alone, and until when. */
   readonly #holds = new Map<string, number>();
   #sweepTurn = false;
+  /** Hours in which nothing leaves by the plan. */
+  #quiet: OpeningHours = alwaysOpen;
   #probes = 0;
   readonly #run: string;
 
@@ -56,6 +61,7 @@ export class Departures {
     this.#access = access;
     this.#settings = settings;
     const now = parts.clock.nowMs();
+    this.setQuiet(settings.quiet ?? []);
     this.#budget = new Allowance(settings.looksPerSecond / 1000, burstOf(settings), now);
     // Probe ids of two runs never meet: the start and a random number tell the runs apart.
     this.#run = `${now.toString(36)}${Math.floor(parts.random() * 36 ** 4)
@@ -75,6 +81,15 @@ export class Departures {
   setBudget(settings: LoopSettings): void {
     this.#settings = settings;
     this.#budget.setRate(settings.looksPerSecond / 1000, burstOf(settings), this.#parts.clock.nowMs());
+  }
+
+  setQuiet(quiet: readonly string[]): void {
+    this.#quiet = { only: [], never: quiet.flatMap((text) => parseHours(text) ?? []) };
+  }
+
+  /** When quiet hours end; undefined outside of them. */
+  quietUntil(atMs: number): number | undefined {
+    return this.#quiet.never.length === 0 ? undefined : closedUntilMs(this.#quiet, atMs);
   }
 
   /** Requests that a probe took beyond the one it was counted for. */
@@ -217,6 +232,8 @@ export class Departures {
   leave(most: number, planned: boolean): Leaving {
     const now = this.#parts.clock.nowMs();
     const probes: Probe[] = [];
+    const quietUntilMs = planned ? this.quietUntil(now) : undefined;
+    if (quietUntilMs !== undefined) return { probes, waitMs: quietUntilMs - now };
     let waitMs = planned ? this.#line(now) : Infinity;
     while (probes.length < most) {
       const ready = this.#budget.readyAt(now);

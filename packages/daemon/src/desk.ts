@@ -4,9 +4,11 @@
  */
 import type { Outlook } from './api/bodies.ts';
 import type { Loop } from './loop.ts';
+import { type Coming, comingLooks } from './coming-looks.ts';
 import type { LoopParts } from './loop-parts.ts';
 import { noiseOf, withNoiseWatched } from './detect/shown.ts';
 import type { NoisePart } from './detect/noise.ts';
+import { standingPlan } from './standing-plan.ts';
 import type { Kept, Store } from './store/port.ts';
 import type { Send } from './tell/courier.ts';
 import { Telling } from './telling.ts';
@@ -27,12 +29,15 @@ export class Desk {
   revision = 0;
   /** Subscriptions, and in a running daemon what carries their messages. */
   readonly telling: Telling;
+  /** Where files of this collection are kept beside the store; undefined where there is no such place. */
+  readonly folder: string | undefined;
 
-  constructor(store: Store, clock: Clock, log: LoopParts['log'], loop?: Loop, telling?: Telling) {
+  constructor(store: Store, clock: Clock, log: LoopParts['log'], loop?: Loop, telling?: Telling, folder?: string) {
     this.store = store;
     this.clock = clock;
     this.log = log;
     this.loop = loop;
+    this.folder = folder;
     this.telling = telling ?? new Telling(store, clock, nobodySends, log);
   }
 
@@ -90,7 +95,33 @@ export class Desk {
     const entry = this.loop?.collection.byId(id);
     if (!this.loop || !entry || entry.page.paused) return undefined;
     const now = this.clock.nowMs() / 1000;
-    return { belief: this.loop.policy.belief(entry.index, now), dueMs: this.loop.policy.due(entry.index, now) * 1000 };
+    const dueMs = this.loop.policy.due(entry.index, now) * 1000;
+    const quietUntilMs = dueMs < Infinity ? this.loop.quietUntil(Math.max(dueMs, now * 1000)) : undefined;
+    return { belief: this.loop.policy.belief(entry.index, now), dueMs: quietUntilMs ?? dueMs };
+  }
+
+  /** The coming looks at a page and why then; undefined where none is planned. */
+  coming(id: string, limit: number): Coming | undefined {
+    const outlook = this.outlook(id);
+    const entry = this.loop?.collection.byId(id);
+    if (!this.loop || !outlook || !entry) return undefined;
+    const nowMs = this.clock.nowMs();
+    const { priceHours } = standingPlan(this.loop, nowMs, 1);
+    return comingLooks(
+      {
+        nowMs,
+        ...outlook,
+        lastLookMs: entry.state.lastLookMs,
+        week: this.weekOf(id),
+        weight: entry.page.weight,
+        spacingSeconds: entry.page.spacingSeconds,
+        priceHours,
+        quietUntilMs: this.loop.quietUntil(nowMs),
+        waiting: this.loop.counts().waiting,
+        looksPerSecond: this.loop.settings.looksPerSecond,
+      },
+      limit,
+    );
   }
 
   /** How fast the page is believed to change in each hour of the week, 1 on average; undefined where nothing is learned. */

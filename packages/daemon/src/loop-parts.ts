@@ -19,6 +19,8 @@ export interface LoopSettings {
   readonly robotsMin?: number;
   /** How many observations may wait for detection; what comes on top is dropped and stays due. */
   readonly queueMax: number;
+  /** Hours in which nothing is asked for, as texts such as "22:00-06:00 Europe/Berlin". */
+  readonly quiet?: readonly string[];
 }
 
 export type Fetched = Extract<Outcome, { kind: 'fetched' }>;
@@ -69,6 +71,7 @@ export interface LoopParts {
 
 export interface LoopCounts {
   readonly sent: number;
+  readonly sentLastHour: number;
   readonly kept: number;
   readonly overflowed: number;
   readonly inFlight: number;

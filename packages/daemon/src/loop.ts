@@ -15,6 +15,7 @@ import { Departures } from './departures.ts';
 import { Discovery } from './discovery.ts';
 import { Indexing } from './indexing.ts';
 import { Keeping } from './keeping.ts';
+import { LastHour } from './last-hour.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
 import type { Change } from './values/change.ts';
 import type { Look, WatchedPage } from './values/look.ts';
@@ -55,6 +56,7 @@ export class Loop {
   #stopping = false;
   #dead = false;
   #sent = 0;
+  readonly #sentLately = new LastHour();
   #kept = 0;
   #overflowed = 0;
   readonly #sinceMs: number;
@@ -104,6 +106,7 @@ export class Loop {
   counts(): LoopCounts {
     return {
       sent: this.#sent,
+      sentLastHour: this.#sentLately.count(this.#parts.clock.nowMs()),
       kept: this.#kept,
       overflowed: this.#overflowed,
       inFlight: this.#inFlight,
@@ -111,6 +114,11 @@ export class Loop {
       waiting: this.#departures.waiting,
       pool: this.#pool.state(this.#parts.clock.nowMs()),
     };
+  }
+
+  #count(sent: number): void {
+    this.#sent += sent;
+    this.#sentLately.add(sent, this.#parts.clock.nowMs());
   }
 
   get startedAtMs(): number {
@@ -146,6 +154,18 @@ export class Loop {
 
   onKept(listener: (changes: readonly Change[]) => void): () => void {
     return this.#keeping.onKept(listener);
+  }
+
+  /** Hours in which nothing is asked for; requests under way come home. */
+  setQuiet(quiet: readonly string[]): void {
+    this.#settings = { ...this.#settings, quiet };
+    this.#departures.setQuiet(quiet);
+    this.#wake();
+  }
+
+  /** When the quiet hours around that time end; undefined outside of them. */
+  quietUntil(atMs: number): number | undefined {
+    return this.#departures.quietUntil(atMs);
   }
 
   setBudget(looksPerSecond: number): void {
@@ -268,7 +288,7 @@ export class Loop {
    * nothing is kept of it.
    */
   peek(what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>): Promise<Observation> {
-    this.#sent++;
+    this.#count(1);
     return this.#parts.observer.observe(this.#departures.outside(what));
   }
 
@@ -379,7 +399,7 @@ export class Loop {
       return Infinity;
     }
     for (const probe of probes) void this.#observe(probe);
-    this.#sent += probes.length;
+    this.#count(probes.length);
     return 1;
   }
 

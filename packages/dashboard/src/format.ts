@@ -67,6 +67,12 @@ export function clockTime(time: string): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
+const dayNames = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+export function weekDay(time: string): string {
+  return `${dayNames[new Date(time).getDay()]} ${clockTime(time)}`;
+}
+
 export function dayOf(time: string): string {
   return new Date(time).toLocaleDateString('en', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 }

@@ -36,13 +36,21 @@ export function onLoginNeeded(listener: () => void): () => void {
 /** Relative to the page, so that it works under any path. */
 export const urlOf = (path: string): string => `.${path}`;
 
-export const ask = createClient(async ({ method, path, body }) => {
+export const ask = createClient(({ method, path, body }) =>
+  send(path, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  }),
+);
+
+/** A file as it is, to where one is expected. */
+export const sendFile = (path: string, file: Blob, type: string): Promise<unknown> =>
+  send(path, { method: 'PUT', body: file, headers: { 'content-type': type } });
+
+async function send(path: string, request: RequestInit): Promise<unknown> {
   let answer: Response;
   try {
-    answer = await fetch(urlOf(path), {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
+    answer = await fetch(urlOf(path), request);
   } catch {
     throw new Problem(0, 'unreachable', 'The daemon does not answer.');
   }
@@ -53,7 +61,7 @@ export const ask = createClient(async ({ method, path, body }) => {
   const { title, detail } = (isJson ? content : {}) as { title?: string; detail?: string };
   if (answer.status === 401) for (const listener of listeners) listener();
   throw new Problem(answer.status, title ?? 'unknown', detail ?? `The daemon answered ${answer.status}.`);
-});
+}
 
 export interface Asked<Value> {
   readonly value: Value | undefined;

@@ -9,7 +9,7 @@ import type { ChangeBody, LookBody, PageBody, VersionBody } from './schemas.ts';
 
 export const timeText = (ms: number): string => new Date(ms).toISOString();
 /** The latest moment that can be written as a date. */
-const lastMs = 8.64e15;
+export const lastMs = 8.64e15;
 const time = (ms: number | undefined): string | null =>
   ms === undefined || !(Math.abs(ms) <= lastMs) ? null : timeText(ms);
 
@@ -41,7 +41,7 @@ export function pageBody(watched: WatchedPage, outlook: Outlook | undefined): St
   } as Static<typeof PageBody>;
 }
 
-const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
+export const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
 function stateBody(state: PageState) {
   return {

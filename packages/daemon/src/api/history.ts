@@ -8,11 +8,12 @@ import { readOptions } from '../detect/options.ts';
 import { shownDifference } from '../detect/shown.ts';
 import type { Desk } from '../desk.ts';
 import type { Projection } from '../values/change.ts';
-import { lookBody, timeText, versionBody } from './bodies.ts';
+import { hourOfWeek } from '../coming-looks.ts';
+import { finite, lastMs, lookBody, timeText, versionBody } from './bodies.ts';
 import { notWatched } from './pages.ts';
 import { type Api, Media, operation } from './operation.ts';
 import { problem } from './problem.ts';
-import { DifferenceBody, LookBody, Time, VersionBody, idParams, OneOf } from './schemas.ts';
+import { DifferenceBody, LookBody, Nullable, Time, VersionBody, idParams, OneOf } from './schemas.ts';
 
 /** What a row of the river shows; the page's own view has all of it. */
 const briefBlocks = 4;
@@ -23,7 +24,6 @@ const numberBytesMax = 64;
 /** Versions that settings are tried on: the last ones say what the next will be like. */
 const triedVersionsMax = 50;
 const weekHours = 168;
-const hourMs = 3_600_000;
 
 const versionUnknown = (reply: FastifyReply, id: string, number: unknown): FastifyReply =>
   problem(reply, 404, 'version-unknown', `Page ${id} has no version ${String(number)}.`);
@@ -166,6 +166,8 @@ function lookRoutes(app: Api, desk: Desk): void {
         learned: Type.Optional(
           Type.Array(Type.Number(), { description: 'How fast it is believed to change in each hour, 1 on average.' }),
         ),
+        rate: Nullable(Type.Number({ description: 'Changes a day, over the whole week.' })),
+        rateInterval: Nullable(Type.Array(Nullable(Type.Number()), { description: '95 %.' })),
       }),
     },
   });
@@ -179,13 +181,53 @@ function lookRoutes(app: Api, desk: Desk): void {
       if (look.kind === 'changed') counts.changes[hour]!++;
     }
     const learned = desk.weekOf(id);
-    return { ...counts, ...(learned ? { learned } : {}) };
+    const belief = desk.outlook(id)?.belief;
+    return {
+      ...counts,
+      ...(learned ? { learned } : {}),
+      rate: belief ? finite(belief.ratePerDay) : null,
+      rateInterval: belief ? belief.rateInterval.map(finite) : null,
+    };
+  });
+
+  const coming = operation({
+    tag: 'history',
+    summary: 'Its coming looks, and why then',
+    params: idParams,
+    querystring: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 8 })) }),
+    answers: {
+      200: Type.Object({
+        state: OneOf(['planned', 'in line', 'none']),
+        looks: Type.Array(
+          Type.Object({
+            at: Time,
+            expected: Type.Number({ description: 'Changes expected since the look before.' }),
+            chance: Type.Number({ description: 'That it finds something new.' }),
+            pace: Type.Number({ description: 'Of that hour of the week, 1 on average.' }),
+          }),
+          { description: 'The first as planned; the others if nothing unusual is found meanwhile.' },
+        ),
+        reasons: Type.Array(Type.String()),
+      }),
+    },
+  });
+  app.get('/api/pages/:id/coming', { schema: coming }, async (request, reply) => {
+    const { id } = request.params;
+    const watched = await desk.store.page(id);
+    if (!watched) return notWatched(reply, id);
+    const found = desk.coming(id, request.query.limit ?? 8);
+    if (!found)
+      return {
+        state: 'none' as const,
+        looks: [],
+        reasons: [watched.page.paused ? 'It is paused.' : 'No daemon runs on this data folder.'],
+      };
+    return {
+      ...found,
+      looks: found.looks.flatMap(({ atMs, ...look }) => (atMs <= lastMs ? [{ at: timeText(atMs), ...look }] : [])),
+    };
   });
 }
-
-/** The epoch began on a Thursday. */
-export const hourOfWeek = (ms: number): number =>
-  (((Math.floor(ms / hourMs) + 3 * 24) % weekHours) + weekHours) % weekHours;
 
 function trialRoute(app: Api, desk: Desk): void {
   const Verdict = Type.Object({

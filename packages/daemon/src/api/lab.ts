@@ -1,12 +1,15 @@
-/** Policies and budgets tried on the collection's own history. */
+/** Policies and budgets tried on the collection's own history, or on a recorded trace. */
 import { policies } from '@revisit/core';
 import { type Static, Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
+import type { Experiment } from '../lab/experiment.ts';
 import { Lab, type Run, historyOf } from '../lab/lab.ts';
+import { type ShelvedTrace, TraceShelf } from '../lab/trace-shelf.ts';
 import { timeText } from './bodies.ts';
 import { type Api, Nothing, operation } from './operation.ts';
 import { problem } from './problem.ts';
-import { OneOf, Time, idParams } from './schemas.ts';
+import { Nullable, OneOf, Time, idParams } from './schemas.ts';
+import { exceptBody } from './validation.ts';
 
 /** Fewer changes than this say nothing about a policy. */
 const changesMin = 20;
@@ -15,10 +18,11 @@ const Result = Type.Object({
   pages: Type.Integer(),
   changes: Type.Integer(),
   testDays: Type.Number(),
-  allowed: Type.Integer({ description: 'Looks that each policy had.' }),
   results: Type.Array(
     Type.Object({
       policy: Type.String(),
+      looksPerPageDay: Type.Number(),
+      allowed: Type.Integer({ description: 'Looks that each policy had.' }),
       probes: Type.Integer(),
       changes: Type.Integer(),
       meanDelayHours: Type.Number(),
@@ -32,32 +36,48 @@ const Result = Type.Object({
 const RunBody = Type.Object({
   id: Type.String(),
   startedAt: Time,
+  trace: Nullable(Type.String({ description: 'The trace it runs on; null for the own history.' })),
   policies: Type.Array(Type.String()),
-  looksPerPageDay: Type.Number(),
+  budgets: Type.Array(Type.Number(), { description: 'Looks a page and day.' }),
   state: OneOf(['running', 'done', 'failed']),
   progress: Type.Number(),
   result: Type.Optional(Result),
   sentence: Type.Optional(Type.String()),
 });
 
-function runBody({ startedAtMs, ...run }: Run): Static<typeof RunBody> {
-  return { ...run, startedAt: timeText(startedAtMs) } as Static<typeof RunBody>;
+function runBody({ startedAtMs, trace, ...run }: Run): Static<typeof RunBody> {
+  return { ...run, trace: trace ?? null, startedAt: timeText(startedAtMs) } as Static<typeof RunBody>;
 }
+
+const TraceBody = Type.Object({ name: Type.String(), bytes: Type.Integer(), addedAt: Time });
+
+const traceBody = ({ addedAtMs, ...trace }: ShelvedTrace): Static<typeof TraceBody> => ({
+  ...trace,
+  addedAt: timeText(addedAtMs),
+});
 
 export function labRoutes(app: Api, desk: Desk): void {
   const lab = new Lab(desk.clock);
+  const shelf = desk.folder === undefined ? undefined : new TraceShelf(desk.folder);
   app.addHook('onClose', () => lab.close());
+  traceRoutes(app, shelf);
 
   const list = operation({
     tag: 'lab',
     summary: 'What can be tried, and what was',
     answers: {
-      200: Type.Object({ known: Type.Array(Type.String()), changes: Type.Integer(), runs: Type.Array(RunBody) }),
+      200: Type.Object({
+        known: Type.Array(Type.String()),
+        changes: Type.Integer({ description: 'In the own history.' }),
+        traces: Type.Array(TraceBody),
+        runs: Type.Array(RunBody),
+      }),
     },
   });
   app.get('/api/lab', { schema: list }, async () => ({
     known: Object.keys(policies),
     changes: (await desk.store.counts()).changes,
+    traces: (shelf?.list() ?? []).map(traceBody),
     runs: lab.runs.map(runBody),
   }));
 
@@ -69,11 +89,18 @@ export function labRoutes(app: Api, desk: Desk): void {
 
   const start = operation({
     tag: 'lab',
-    summary: 'Try policies on the own history, each with the same number of looks',
+    summary: 'Try policies on the own history or a trace, each with the same number of looks',
     body: Type.Object(
       {
         policies: Type.Array(Type.String(), { minItems: 1, maxItems: 20 }),
-        looksPerPageDay: Type.Number({ exclusiveMinimum: 0, maximum: 10_000 }),
+        trace: Type.Optional(
+          Type.String({ maxLength: 200, description: 'One of the traces; without, the own history.' }),
+        ),
+        budgets: Type.Array(Type.Number({ exclusiveMinimum: 0, maximum: 10_000 }), {
+          minItems: 1,
+          maxItems: 8,
+          description: 'Looks a page and day; each is tried.',
+        }),
         trainShare: Type.Optional(Type.Number({ minimum: 0.1, maximum: 0.9, default: 0.5 })),
         spacingSeconds: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400, default: 0 })),
       },
@@ -91,17 +118,15 @@ export function labRoutes(app: Api, desk: Desk): void {
         `policies: ${JSON.stringify(unknown.slice(0, 80))} is not allowed; known policies are ${Object.keys(policies).join(', ')}`,
       );
     if (lab.busy) return problem(reply, 409, 'lab-busy', 'A run is under way; wait for it, or stop it.');
-    const history = await historyOf(desk.store);
-    if (history.events.length < changesMin)
-      return problem(
-        reply,
-        409,
-        'history-short',
-        `Only ${history.events.length} changes were seen so far; a comparison needs at least ${changesMin}.`,
-      );
-    const { looksPerPageDay, trainShare = 0.5, spacingSeconds = 0 } = request.body;
+    const { trace, trainShare = 0.5, spacingSeconds = 0 } = request.body;
+    const source = trace === undefined ? await ownHistory(desk) : traceFile(shelf, trace);
+    if (typeof source === 'string')
+      return trace === undefined
+        ? problem(reply, 409, 'history-short', source)
+        : problem(reply, 404, 'trace-unknown', source);
     const names = [...new Set(request.body.policies)];
-    const run = lab.start({ ...history, policies: names, looksPerPageDay, trainShare, spacingSeconds });
+    const budgets = [...new Set(request.body.budgets)].sort((a, b) => a - b);
+    const run = lab.start({ source, policies: names, budgets, trainShare, spacingSeconds }, trace);
     return reply.code(202).send(runBody(run));
   });
 
@@ -109,5 +134,61 @@ export function labRoutes(app: Api, desk: Desk): void {
   app.delete('/api/lab', { schema: stop }, async (_request, reply) => {
     await lab.close();
     return reply.code(204).send();
+  });
+}
+
+async function ownHistory(desk: Desk): Promise<Experiment['source'] | string> {
+  const history = await historyOf(desk.store);
+  return history.events.length < changesMin
+    ? `Only ${history.events.length} changes were seen so far; a comparison needs at least ${changesMin}.`
+    : { kind: 'history', history };
+}
+
+function traceFile(shelf: TraceShelf | undefined, name: string): Experiment['source'] | string {
+  const file = shelf?.find(name);
+  return file === undefined
+    ? `trace: ${JSON.stringify(name.slice(0, 80))} is not there; one of ${(shelf?.list() ?? []).map((one) => one.name).join(', ') || 'none'} is expected`
+    : { kind: 'trace', file };
+}
+
+const traceParams = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) });
+
+function traceRoutes(app: Api, shelf: TraceShelf | undefined): void {
+  // Another site's form cannot send these without being asked for leave first.
+  app.addContentTypeParser(['text/csv', 'application/gzip'], { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  );
+  const noFolder = 'This collection has no data folder on this machine, so it keeps no traces.';
+
+  const keep = operation({
+    tag: 'lab',
+    summary: 'Put a trace on the shelf: rows of source,unix_seconds, packed with gzip or not',
+    params: traceParams,
+    consumes: ['text/csv', 'application/gzip'],
+    body: Type.Unsafe<Uint8Array>({ type: 'string', description: 'The file.' }),
+    answers: { 201: Type.Object({ ...TraceBody.properties, pages: Type.Integer(), changes: Type.Integer() }) },
+  });
+  app.put('/api/lab/traces/:name', { schema: keep, validatorCompiler: exceptBody }, async (request, reply) => {
+    if (!shelf) return problem(reply, 409, 'no-folder', noFolder);
+    const body: unknown = request.body;
+    if (!(body instanceof Uint8Array))
+      return problem(reply, 415, 'bad-request', 'content-type: text/csv or application/gzip is expected');
+    const kept = shelf.keep(request.params.name, body);
+    if (kept.kind === 'wrong') return problem(reply, 400, 'trace-wrong', kept.sentence);
+    const { trace, pages, changes } = kept;
+    return reply.code(201).send({ ...traceBody(trace), pages, changes });
+  });
+
+  const remove = operation({
+    tag: 'lab',
+    summary: 'Take a trace off the shelf',
+    params: traceParams,
+    answers: { 204: Nothing },
+  });
+  app.delete('/api/lab/traces/:name', { schema: remove }, async (request, reply) => {
+    if (!shelf) return problem(reply, 409, 'no-folder', noFolder);
+    return shelf.remove(request.params.name)
+      ? reply.code(204).send()
+      : problem(reply, 404, 'trace-unknown', `No trace has the name ${request.params.name}.`);
   });
 }

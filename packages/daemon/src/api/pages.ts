@@ -5,6 +5,7 @@ import type { Desk } from '../desk.ts';
 import type { WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
 import { activityText, pageBody } from './bodies.ts';
+import { changedMeanwhile, ifMatch, matchesNot, settingsTag, tagged } from './if-match.ts';
 import { type Api, Nothing, operation } from './operation.ts';
 import { PageLists, pageFilters, pageOrders, type PageFilter } from './page-list.ts';
 import { problem, unavailable } from './problem.ts';
@@ -194,19 +195,31 @@ export const notRunning = (reply: FastifyReply): FastifyReply =>
 
 function singleRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
   const page = { params: idParams, tag: 'pages' } as const;
+  const find = async (id: string): Promise<WatchedPage | undefined> =>
+    desk.loop?.collection.byId(id) ?? (await desk.store.page(id));
   const one = operation({ ...page, summary: 'A page', answers: { 200: PageBody } });
   app.get('/api/pages/:id', { schema: one }, async (request, reply) => {
-    const watched = desk.loop?.collection.byId(request.params.id) ?? (await desk.store.page(request.params.id));
-    return watched ? bodyOf(watched) : notWatched(reply, request.params.id);
+    const watched = await find(request.params.id);
+    return watched ? tagged(reply, bodyOf(watched), watched.page) : notWatched(reply, request.params.id);
   });
 
-  const change = operation({ ...page, summary: 'Change its settings', body: PageChange, answers: { 200: PageBody } });
+  const change = operation({
+    ...page,
+    summary: 'Change its settings',
+    headers: ifMatch,
+    body: PageChange,
+    answers: { 200: PageBody },
+  });
   app.patch('/api/pages/:id', { schema: change, validatorCompiler: exceptBody }, async (request, reply) => {
     const settings = readPageFields(request.body);
     if (settings.kind === 'wrong') return problem(reply, 400, 'page-wrong', settings.sentence);
+    const known = await find(request.params.id);
+    if (!known) return notWatched(reply, request.params.id);
+    if (matchesNot(request, settingsTag(known.page))) return changedMeanwhile(reply);
     const kept = await desk.update(request.params.id, settings.value);
     if (kept.kind === 'failed') return unavailable(reply, kept.fault);
-    return kept.value ? bodyOf(kept.value) : notWatched(reply, request.params.id);
+    if (!kept.value) return notWatched(reply, request.params.id);
+    return tagged(reply, bodyOf(kept.value), (await find(request.params.id))?.page);
   });
 
   const removal = operation({

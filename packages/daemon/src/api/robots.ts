@@ -10,6 +10,12 @@ const share = (part: number, whole: number): number | null => (whole > 0 ? part 
 
 const Shares = Type.Object({ starvation: Nullable(Type.Number()), loss: Nullable(Type.Number()) });
 
+/** One to twice the pool, in steps that a plot can tell apart. */
+function poolSizes(robots: number): readonly number[] {
+  const step = Math.max(1, Math.ceil(robots / 40));
+  return Array.from({ length: Math.floor((2 * robots) / step) }, (_, i) => (i + 1) * step);
+}
+
 export function robotRoutes(app: Api, desk: Desk): void {
   const schema = operation({
     tag: 'system',
@@ -33,6 +39,9 @@ export function robotRoutes(app: Api, desk: Desk): void {
         load: Nullable(Type.Number()),
         seen: Shares,
         forecast: Shares,
+        curve: Type.Array(Type.Object({ robots: Type.Integer(), starvation: Type.Number(), loss: Type.Number() }), {
+          description: 'What the model forecasts for other pools whose robots never rest.',
+        }),
       }),
     },
   });
@@ -64,6 +73,13 @@ export function robotRoutes(app: Api, desk: Desk): void {
       load,
       seen: { starvation: pool.starvedShare, loss: share(overflowed, kept + overflowed) },
       forecast: load === null ? { starvation: null, loss: null } : { ...queueShares(load, queueMax) },
+      curve:
+        fetchPerSecond === null || servicePerSecond === null
+          ? []
+          : poolSizes(robots).map((size) => {
+              const { starvation, loss } = queueShares((size * fetchPerSecond) / servicePerSecond, queueMax);
+              return { robots: size, starvation, loss };
+            }),
     };
   });
 }

@@ -1,12 +1,14 @@
-/** What can be changed while the daemon runs: the budget; and copies of everything. */
+/** What can be changed while the daemon runs: the budget and the quiet hours; and copies of everything. */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
 import { rateForm, ratePerSecond } from '../config/units.ts';
+import { hoursForm, parseHours } from '../values/hours.ts';
 import type { Desk } from '../desk.ts';
 import { SqliteStore } from '../store/sqlite.ts';
+import { changedMeanwhile, ifMatch, matchesNot, settingsTag, tagged } from './if-match.ts';
 import { type Api, Media, operation } from './operation.ts';
 import { notRunning } from './pages.ts';
 import { problem, unavailable } from './problem.ts';
@@ -17,54 +19,89 @@ const Settings = Type.Object({
   robots: Type.Integer({ description: 'Requests that may be under way at once.' }),
   queueMax: Type.Integer(),
   policy: Type.String(),
+  quiet: Type.Array(Type.String(), { description: 'Hours in which nothing is asked for.' }),
 });
 
 const budgetKey = 'budget-set';
+const quietKey = 'quiet-set';
+/** A week has few stretches; more are a mistake. */
+const quietMax = 20;
 
-/** A budget set while running holds over restarts, until the configuration says something new. */
-export async function restoreBudget(desk: Desk): Promise<void> {
-  const saved = await desk.store.recall(budgetKey);
-  if (!saved || !desk.loop) return;
-  const { configured, looksPerSecond } = JSON.parse(Buffer.from(saved).toString('utf8')) as Record<string, number>;
-  if (configured === desk.loop.settings.looksPerSecond) desk.loop.setBudget(looksPerSecond!);
+/** What was set while running holds over restarts, until the configuration says something new. */
+export async function restoreSettings({ store, loop }: Desk): Promise<void> {
+  if (!loop) return;
+  const recall = async (key: string): Promise<Record<string, unknown> | undefined> => {
+    const saved = await store.recall(key);
+    return saved && (JSON.parse(Buffer.from(saved).toString('utf8')) as Record<string, unknown>);
+  };
+  const budget = await recall(budgetKey);
+  if (budget && budget['configured'] === loop.settings.looksPerSecond)
+    loop.setBudget(budget['looksPerSecond'] as number);
+  const quiet = await recall(quietKey);
+  if (quiet && JSON.stringify(quiet['configured']) === JSON.stringify(loop.settings.quiet ?? []))
+    loop.setQuiet(quiet['quiet'] as string[]);
 }
 
 export function settingRoutes(app: Api, desk: Desk): void {
-  const configured = desk.loop?.settings.looksPerSecond;
+  const configured = desk.loop?.settings;
+  const remember = (key: string, value: object) => desk.store.remember(key, Buffer.from(JSON.stringify(value)));
 
   const read = operation({ tag: 'system', summary: 'How the daemon is set', answers: { 200: Settings } });
-  app.get('/api/settings', { schema: read }, async (_request, reply) => (desk.loop ? body() : notRunning(reply)));
+  app.get('/api/settings', { schema: read }, async (_request, reply) =>
+    desk.loop ? tagged(reply, body()) : notRunning(reply),
+  );
 
   const change = operation({
     tag: 'system',
-    summary: 'Change the budget',
-    body: Type.Object({ budget: Type.String({ description: 'Such as 600/hour.' }) }, { additionalProperties: false }),
+    summary: 'Change the budget or the quiet hours',
+    headers: ifMatch,
+    body: Type.Object(
+      {
+        budget: Type.Optional(Type.String({ description: 'Such as 600/hour.' })),
+        quiet: Type.Optional(
+          Type.Array(Type.String({ maxLength: 200 }), {
+            maxItems: quietMax,
+            description: 'Such as "22:00-06:00" or "sat-sun 00:00-24:00 Europe/Berlin"; none for an empty list.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
     answers: { 200: Settings },
   });
   app.patch('/api/settings', { schema: change, config: { scope: 'admin' } }, async (request, reply) => {
     if (!desk.loop) return notRunning(reply);
-    const looksPerSecond = ratePerSecond(request.body.budget);
-    if (looksPerSecond === undefined || !(looksPerSecond > 0))
-      return problem(
-        reply,
-        400,
-        'bad-request',
-        `budget: ${JSON.stringify(request.body.budget.slice(0, 80))} is not allowed; ${rateForm}`,
-      );
-    const kept = await desk.store.remember(budgetKey, Buffer.from(JSON.stringify({ configured, looksPerSecond })));
-    if (kept.kind === 'failed') return unavailable(reply, kept.fault);
-    desk.loop.setBudget(looksPerSecond);
-    return body();
+    if (matchesNot(request, settingsTag(body()))) return changedMeanwhile(reply);
+    const { budget, quiet } = request.body;
+    const wrong = (field: string, value: string, form: string) =>
+      problem(reply, 400, 'bad-request', `${field}: ${JSON.stringify(value.slice(0, 80))} is not allowed; ${form}`);
+    // Both are read before either is set.
+    const looksPerSecond = budget === undefined ? undefined : ratePerSecond(budget);
+    if (budget !== undefined && !(looksPerSecond! > 0)) return wrong('budget', budget, rateForm);
+    const unclear = quiet?.findIndex((text) => parseHours(text) === undefined) ?? -1;
+    if (unclear >= 0) return wrong(`quiet[${unclear}]`, quiet![unclear]!, hoursForm);
+    if (looksPerSecond !== undefined) {
+      const kept = await remember(budgetKey, { configured: configured!.looksPerSecond, looksPerSecond });
+      if (kept.kind === 'failed') return unavailable(reply, kept.fault);
+      desk.loop.setBudget(looksPerSecond);
+    }
+    if (quiet !== undefined) {
+      const kept = await remember(quietKey, { configured: configured!.quiet ?? [], quiet });
+      if (kept.kind === 'failed') return unavailable(reply, kept.fault);
+      desk.loop.setQuiet(quiet);
+    }
+    return tagged(reply, body());
   });
 
   function body() {
-    const { looksPerSecond, spacingMs, robots, queueMax } = desk.loop!.settings;
+    const { looksPerSecond, spacingMs, robots, queueMax, quiet = [] } = desk.loop!.settings;
     return {
       budgetPerHour: looksPerSecond * 3600,
       spacingSeconds: spacingMs / 1000,
       robots,
       queueMax,
       policy: desk.loop!.policy.name,
+      quiet: [...quiet],
     };
   }
 

@@ -8,6 +8,7 @@ import type { Change } from '../values/change.ts';
 import type { Delivery } from '../values/outbox.ts';
 import type { Subscription } from '../values/subscription.ts';
 import { changeBody, timeText } from './bodies.ts';
+import { changedMeanwhile, ifMatch, matchesNot, settingsTag, tagged } from './if-match.ts';
 import { type Api, Nothing, operation } from './operation.ts';
 import { problem } from './problem.ts';
 import {
@@ -93,7 +94,7 @@ function changeSubscriptions(app: Api, desk: Desk): void {
   });
   app.get('/api/subscriptions/:id', { schema: one }, async (request, reply) => {
     const found = await byId(desk, request.params.id);
-    return found ? subscriptionBody(found) : unknown(reply, request.params.id);
+    return found ? tagged(reply, subscriptionBody(found)) : unknown(reply, request.params.id);
   });
 
   const test = operation({
@@ -115,12 +116,14 @@ function changeSubscriptions(app: Api, desk: Desk): void {
     tag: 'telling',
     summary: 'Change a subscription; null takes a setting away',
     params: idParams,
+    headers: ifMatch,
     body: SubscriptionChange,
     answers: { 200: SubscriptionBody },
   });
   app.patch('/api/subscriptions/:id', { schema: change }, async (request, reply) => {
     const found = await byId(desk, request.params.id);
     if (!found) return unknown(reply, request.params.id);
+    if (matchesNot(request, settingsTag(subscriptionBody(found)))) return changedMeanwhile(reply);
     const { id: _id, createdAtMs: _created, ...settings } = found;
     const whole = Object.entries({ ...inputOf(settings), ...request.body }).filter(([, value]) => value !== null);
     const read = readSubscription(Object.fromEntries(whole));

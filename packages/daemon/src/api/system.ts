@@ -12,6 +12,7 @@ const checkedChangesMax = 1_000;
 const LoopCounts = Type.Object(
   {
     sent: Type.Integer(),
+    sentLastHour: Type.Integer(),
     kept: Type.Integer(),
     overflowed: Type.Integer(),
     inFlight: Type.Integer(),

@@ -119,6 +119,7 @@ export const fileSchema = z.strictObject({
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional().describe('How much is logged on stderr'),
   smtp: z.string().optional().describe('Where letters are handed in, such as smtps://user:password@mail.example.org'),
   mailFrom: z.string().optional().describe('The sender of letters'),
+  quiet: z.array(hours).optional().describe('Hours in which nothing is asked for, such as "22:00-06:00 Europe/Berlin"'),
   allowCommands: z.boolean().optional().describe('Whether subscriptions may start programs on this machine'),
   keep: z
     .strictObject({
@@ -155,6 +156,7 @@ export interface Config {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly smtp: string | undefined;
   readonly mailFrom: string | undefined;
+  readonly quiet: readonly string[];
   readonly allowCommands: boolean;
   readonly keep: { readonly ageMsMax?: number; readonly countMax?: number; readonly bytesMax?: number };
   readonly pages: readonly ConfigPage[];
@@ -261,6 +263,7 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     logLevel: all.logLevel ?? 'info',
     smtp: all.smtp,
     mailFrom: all.mailFrom,
+    quiet: all.quiet ?? [],
     allowCommands: all.allowCommands ?? false,
     keep: {
       ...(all.keep?.age === undefined ? {} : { ageMsMax: durationMs(all.keep.age)! }),

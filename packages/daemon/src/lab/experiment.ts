@@ -1,26 +1,40 @@
 /**
  * Policies against a recorded history: each gets the same number of looks over the same test, calibrated, and sees only
- * what a monitor sees. Runs in a worker, so that the daemon goes on; `simulate` on the command line asks the same of core.
+ * what a monitor sees; once for each budget. Runs in a worker, so that the daemon goes on; `simulate` on the command line
+ * asks the same of core.
  */
 import {
   type Policy,
+  type Split,
+  type Trace,
   calibrate,
+  firstEvent,
   kinOf,
+  lastEvent,
   policies,
   probesAllowed,
   replay,
   scoreProbes,
+  sitePrefix,
   splitTrace,
   traceOf,
 } from '@revisit/core';
+import { readTrace } from './trace-file.ts';
 
-export interface Experiment {
-  /** Changes: who, and when in seconds. */
+/** The collection's own changes: who, and when in seconds. */
+export interface History {
   readonly names: readonly string[];
   readonly sites: readonly string[];
   readonly events: readonly (readonly [page: number, seconds: number])[];
+}
+
+export interface Experiment {
+  readonly source:
+    | { readonly kind: 'history'; readonly history: History }
+    | { readonly kind: 'trace'; readonly file: string };
   readonly policies: readonly string[];
-  readonly looksPerPageDay: number;
+  /** Looks a page and day; each is tried. */
+  readonly budgets: readonly number[];
   /** The share of the history that is learned from. */
   readonly trainShare: number;
   readonly spacingSeconds: number;
@@ -28,6 +42,9 @@ export interface Experiment {
 
 export interface PolicyResult {
   readonly policy: string;
+  readonly looksPerPageDay: number;
+  /** Looks that the budget allowed, and that were made. */
+  readonly allowed: number;
   readonly probes: number;
   readonly changes: number;
   readonly meanDelayHours: number;
@@ -41,65 +58,50 @@ export interface ExperimentResult {
   readonly pages: number;
   readonly changes: number;
   readonly testDays: number;
-  readonly allowed: number;
   readonly results: readonly PolicyResult[];
 }
 
 export type LabEvent =
-  | { readonly kind: 'progress'; readonly policy: string; readonly share: number }
+  /** 0 to 1 over all policies and budgets. */
+  | { readonly kind: 'progress'; readonly share: number }
   | { readonly kind: 'done'; readonly result: ExperimentResult }
   | { readonly kind: 'failed'; readonly sentence: string };
 
 const daySeconds = 86_400;
 
+function openSource(source: Experiment['source']): { trace: Trace; siteOf: (name: string) => string } | string {
+  if (source.kind === 'trace') {
+    const read = readTrace(source.file);
+    return read.kind === 'wrong' ? read.sentence : { trace: read.value, siteOf: sitePrefix };
+  }
+  const { names, sites, events } = source.history;
+  const siteOf = new Map(names.map((name, i) => [name, sites[i]!]));
+  return {
+    trace: traceOf(events.map(([page, seconds]) => [names[page]!, Math.floor(seconds)] as const)),
+    siteOf: (name) => siteOf.get(name) ?? '',
+  };
+}
+
 export function runExperiment(given: Experiment, say: (event: LabEvent) => void): void {
-  const trace = traceOf(given.events.map(([page, seconds]) => [given.names[page]!, Math.floor(seconds)] as const));
-  const ends = given.events.reduce(
-    ([first, last], [, at]) => [Math.min(first, at), Math.max(last, at)] as [number, number],
-    [Infinity, -Infinity] as [number, number],
-  );
-  const span = ends[1] - ends[0];
+  const opened = openSource(given.source);
+  if (typeof opened === 'string') return say({ kind: 'failed', sentence: opened });
+  const { trace, siteOf } = opened;
+  const span = lastEvent(trace) - firstEvent(trace);
   const train = span * given.trainShare;
   const split = splitTrace(trace, train, span - train);
-  const allowed = probesAllowed(split, { kind: 'per-page-day', looks: given.looksPerPageDay });
-  if (split.names.length === 0 || allowed < 1)
+  const allowedAt = (looks: number): number => probesAllowed(split, { kind: 'per-page-day', looks });
+  if (split.names.length === 0 || split.testChanges === 0 || Math.min(...given.budgets.map(allowedAt)) < 1)
     return say({
       kind: 'failed',
-      sentence: 'The history is too short, or the budget too small, for a single look in the test.',
+      sentence: 'The history is too short, or a budget too small, for a single look or change in the test.',
     });
-  const siteOf = new Map(given.names.map((name, i) => [name, given.sites[i]!]));
-  const kin = kinOf(split.names, (name) => siteOf.get(name) ?? '');
-  const results = given.policies.map((name) => {
-    const entry = policies[name]!;
-    say({ kind: 'progress', policy: name, share: 0 });
-    let runs = 0;
-    const run = (knob: number) => {
-      const policy: Policy = entry.knob === 'told' ? entry.create() : entry.create(knob);
-      runs++;
-      const part = (share: number) => say({ kind: 'progress', policy: name, share: 1 - (1 - share / 2) / runs });
-      return replay(split, policy, {
-        allowed,
-        told: entry.knob === 'told' ? knob : 1,
-        kin,
-        learn: 'probes',
-        spacingSeconds: given.spacingSeconds,
-        progress: part,
-      });
-    };
-    const { replay: best } = calibrate(allowed, run, { start: 1, rises: entry.knob === 'told' });
-    const score = scoreProbes(split, best.log);
-    const quantile = (share: number) =>
-      score.delays[Math.min(score.delays.length - 1, Math.floor(share * score.delays.length))] ?? 0;
-    say({ kind: 'progress', policy: name, share: 1 });
-    return {
-      policy: name,
-      probes: score.probes,
-      changes: score.changes,
-      meanDelayHours: score.meanDelayHours,
-      freshness: score.freshness,
-      hitRate: score.hitRate,
-      delayQuantiles: Array.from({ length: 19 }, (_, i) => quantile((i + 1) / 20)),
-    };
+  const kin = kinOf(split.names, siteOf);
+  const steps = given.budgets.flatMap((looks) => given.policies.map((policy) => ({ looks, policy })));
+  const results = steps.map(({ looks, policy }, step) => {
+    const part = (share: number): void => say({ kind: 'progress', share: (step + share) / steps.length });
+    part(0);
+    const result = tryPolicy(split, kin, policy, allowedAt(looks), given.spacingSeconds, part);
+    return { policy, looksPerPageDay: looks, ...result };
   });
   say({
     kind: 'done',
@@ -107,8 +109,45 @@ export function runExperiment(given: Experiment, say: (event: LabEvent) => void)
       pages: split.names.length,
       changes: split.testChanges,
       testDays: (split.testEnd - split.testStart) / daySeconds,
-      allowed,
       results,
     },
   });
+}
+
+function tryPolicy(
+  split: Split,
+  kin: ReturnType<typeof kinOf>,
+  name: string,
+  allowed: number,
+  spacingSeconds: number,
+  say: (share: number) => void,
+): Omit<PolicyResult, 'policy' | 'looksPerPageDay'> {
+  const entry = policies[name]!;
+  let runs = 0;
+  const run = (knob: number) => {
+    const policy: Policy = entry.knob === 'told' ? entry.create() : entry.create(knob);
+    runs++;
+    return replay(split, policy, {
+      allowed,
+      told: entry.knob === 'told' ? knob : 1,
+      kin,
+      learn: 'probes',
+      spacingSeconds,
+      progress: (share) => say(1 - (1 - share / 2) / runs),
+    });
+  };
+  const { replay: best } = calibrate(allowed, run, { start: 1, rises: entry.knob === 'told' });
+  const score = scoreProbes(split, best.log);
+  const quantile = (share: number) =>
+    score.delays[Math.min(score.delays.length - 1, Math.floor(share * score.delays.length))] ?? 0;
+  say(1);
+  return {
+    allowed,
+    probes: score.probes,
+    changes: score.changes,
+    meanDelayHours: score.meanDelayHours,
+    freshness: score.freshness,
+    hitRate: score.hitRate,
+    delayQuantiles: Array.from({ length: 19 }, (_, i) => quantile((i + 1) / 20)),
+  };
 }

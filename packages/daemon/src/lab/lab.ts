@@ -1,25 +1,25 @@
 /**
- * Experiments on the collection's own history, one at a time, each in a thread of its own. The last few are remembered
+ * Experiments on the collection's own history or on a trace, one at a time, each in a thread of its own. The last few are remembered
  * while the process lives; a result is made again as easily as it is kept.
  */
 import { Worker } from 'node:worker_threads';
 import type { Store } from '../store/port.ts';
 import type { Clock } from '../values/clock.ts';
-import type { Experiment, ExperimentResult, LabEvent } from './experiment.ts';
+import type { Experiment, ExperimentResult, History, LabEvent } from './experiment.ts';
 
 export interface Run {
   readonly id: string;
   readonly startedAtMs: number;
+  /** What it runs on: a trace by its name, or the own history. */
+  readonly trace: string | undefined;
   readonly policies: readonly string[];
-  readonly looksPerPageDay: number;
+  readonly budgets: readonly number[];
   state: 'running' | 'done' | 'failed';
-  /** 0 to 1 over all policies. */
+  /** 0 to 1. */
   progress: number;
   result?: ExperimentResult;
   sentence?: string;
 }
-
-export type History = Pick<Experiment, 'names' | 'sites' | 'events'>;
 
 const runsMax = 20;
 /** The newest changes that are replayed: enough for a year of a large collection. */
@@ -68,12 +68,13 @@ export class Lab {
     return this.#worker !== undefined;
   }
 
-  start(experiment: Experiment): Run {
+  start(experiment: Experiment, trace: string | undefined): Run {
     const run: Run = {
       id: String(++this.#count),
       startedAtMs: this.#clock.nowMs(),
+      trace,
       policies: experiment.policies,
-      looksPerPageDay: experiment.looksPerPageDay,
+      budgets: experiment.budgets,
       state: 'running',
       progress: 0,
     };
@@ -87,8 +88,7 @@ export class Lab {
       void worker.terminate();
     };
     worker.on('message', (event: LabEvent) => {
-      if (event.kind === 'progress')
-        run.progress = (experiment.policies.indexOf(event.policy) + event.share) / experiment.policies.length;
+      if (event.kind === 'progress') run.progress = event.share;
       else if (event.kind === 'done') end({ state: 'done', progress: 1, result: event.result });
       else end({ state: 'failed', sentence: event.sentence });
     });

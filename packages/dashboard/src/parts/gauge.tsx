@@ -2,9 +2,11 @@ interface Props {
   readonly part: number;
   readonly whole: number;
   readonly label: string;
+  /** Full is how it should be. */
+  readonly calm?: boolean;
 }
 
-export function Gauge({ part, whole, label }: Props) {
+export function Gauge({ part, whole, label, calm = false }: Props) {
   const share = whole > 0 ? Math.min(1, part / whole) : 0;
   return (
     <svg
@@ -16,7 +18,7 @@ export function Gauge({ part, whole, label }: Props) {
       aria-label={`${label}: ${part} of ${whole}`}
     >
       <rect width="100" height="4" fill="var(--line)" />
-      <rect width={100 * share} height="4" fill={share > 0.9 ? 'var(--removed)' : 'var(--accent)'} />
+      <rect width={100 * share} height="4" fill={share > 0.9 && !calm ? 'var(--removed)' : 'var(--accent)'} />
     </svg>
   );
 }

@@ -1,42 +1,31 @@
 import { WeekHeatmap } from '../parts/week-heatmap.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { dateTime, number, percent, rate, until } from '../format.ts';
-import { type Page, ask, useAsk } from '../server.ts';
+import { dateTime, number, percent, rate, until, weekDay } from '../format.ts';
+import { type Answer, type Page, ask, useAsk } from '../server.ts';
 
 interface Props {
   readonly page: Page;
   readonly now: number;
 }
 
-/** When in the week it changes, and why it is looked at next when it is. */
+type Week = Answer<'GET /api/pages/{id}/week'>;
+
+/** When in the week it changes, when it is looked at next, and why then. */
 export function PageWhen({ page, now }: Props) {
   const week = useAsk(() => ask('GET /api/pages/{id}/week', { path: { id: page.id } }), [page.id, page.looks]);
   if (!week.value) return <Trouble problem={week.problem} />;
-  const { looks, changes, learned } = week.value;
+  const { looks, changes } = week.value;
   return (
-    <div class="columns">
+    <div class="columns broad">
+      <Coming page={page} now={now} />
+      <Learned week={week.value} />
       <section class="section">
-        <h2>The next look</h2>
-        <Why page={page} now={now} />
-      </section>
-      {learned && (
-        <section class="section">
-          <h2>Learned week</h2>
-          <p class="soft small">How fast it is believed to change at each hour, against its average.</p>
-          <WeekHeatmap
-            values={learned}
-            label="Learned rate of change by hour of the week"
-            tell={(value) => `${number(value, 2)} times the average`}
-          />
-        </section>
-      )}
-      <section class="section">
-        <h2>Changes seen</h2>
-        <p class="soft small">By the hour at which they were found.</p>
+        <h2>Changes found</h2>
+        <p class="soft small">By the hour at which a look found them; they happened before.</p>
         <WeekHeatmap
           values={changes.map((count, i) => (looks[i] === 0 ? undefined : count))}
           label="Changes found by hour of the week"
-          tell={(value) => (value === undefined ? 'no look' : `${value} changes found`)}
+          tell={(value) => (value === undefined ? 'no look' : many(value, 'change'))}
         />
       </section>
       <section class="section">
@@ -46,39 +35,92 @@ export function PageWhen({ page, now }: Props) {
           values={looks}
           label="Looks by hour of the week"
           colour="var(--bar)"
-          tell={(value) => `${value ?? 0} looks`}
+          tell={(value) => many(value ?? 0, 'look')}
         />
       </section>
     </div>
   );
 }
 
-function Why({ page, now }: Props) {
-  if (page.paused) return <p>It is paused: no look is planned.</p>;
-  if (page.nextProbe === null) return <p>A look is under way, or waits in line until its site may be asked again.</p>;
-  const days = (Date.parse(page.nextProbe) - (page.lastSeen ? Date.parse(page.lastSeen) : now)) / 86_400_000;
-  const expected = page.rate === null ? null : Math.max(0, days) * page.rate;
+const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+function Learned({ week }: { readonly week: Week }) {
+  const { learned, rate: perDay } = week;
+  const [low, high] = week.rateInterval ?? [null, null];
+  const sure = low === null || high === null ? '' : `; 95 % sure of ${rate(low)} to ${rate(high)}`;
+  const perHour = (pace: number): string => (perDay === null ? `× ${number(pace, 2)}` : rate(perDay * pace));
   return (
-    <div class="stack">
-      <p>
-        Planned {until(page.nextProbe, now)}, at <time dateTime={page.nextProbe}>{dateTime(page.nextProbe)}</time>.
+    <section class="section">
+      <h2>Learned week</h2>
+      <p class="soft small">
+        {perDay === null ? 'How fast it is believed to change at each hour.' : `${rate(perDay)} on average${sure}.`}
+        {learned ? '' : ' Hours are not told apart yet.'}
       </p>
-      {expected !== null && page.lastSeen !== null && (
-        <p>
-          By then {number(expected, 2)} changes are expected since our copy was last seen to be current: it changes{' '}
-          {rate(page.rate)}, so the chance of finding something new is about {percent(1 - Math.exp(-expected))}. Looking
-          sooner would take a request from a page where it finds more; looking later would let changes here wait.
-        </p>
+      {learned && (
+        <WeekHeatmap
+          values={learned}
+          label="Learned rate of change by hour of the week"
+          tell={(pace, hour) =>
+            pace === undefined ? '' : hour < 0 ? perHour(pace) : `${perHour(pace)}, × ${number(pace, 2)} of its average`
+          }
+        />
       )}
-      {page.lastSeen === null && (
-        <p>It has not been read yet, so the first look comes as soon as the budget and its site allow.</p>
+    </section>
+  );
+}
+
+function Coming({ page, now }: Props) {
+  const coming = useAsk(
+    () => ask('GET /api/pages/{id}/coming', { path: { id: page.id }, query: { limit: 6 } }),
+    [page.id, page.nextProbe, page.looks, page.paused],
+    15_000,
+  );
+  if (!coming.value) return <Trouble problem={coming.problem} />;
+  const { state, looks, reasons } = coming.value;
+  return (
+    <section class="section">
+      <h2>Coming looks</h2>
+      {looks.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">
+                <span class="hidden-text">Day and time</span>
+              </th>
+              <th scope="col" class="number">
+                Finds something
+              </th>
+              <th scope="col" class="number">
+                Pace of the hour
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {looks.map((look, i) => (
+              <tr key={look.at}>
+                <td class="still">
+                  <time dateTime={look.at} title={dateTime(look.at)}>
+                    {i === 0 && state === 'in line' ? 'in line' : until(look.at, now)}
+                  </time>
+                </td>
+                <td class="soft still">{i === 0 && state === 'in line' ? '' : weekDay(look.at)}</td>
+                <td class="number">{page.lastSeen === null && i === 0 ? '–' : percent(look.chance)}</td>
+                <td class="number soft">× {number(look.pace, 2)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
       )}
-      <dl class="small soft">
-        <div>
-          Weight {number(page.weight)}
-          {page.spacingSeconds ? `, at most every ${page.spacingSeconds} s` : ''}
-        </div>
-      </dl>
-    </div>
+      <h3>Why then</h3>
+      <ul class="reasons small">
+        {reasons.map((reason) => (
+          <li key={reason}>{reason}</li>
+        ))}
+      </ul>
+      {looks.length > 1 && (
+        <p class="soft small">The first is planned; the others follow if nothing unusual is found meanwhile.</p>
+      )}
+    </section>
   );
 }

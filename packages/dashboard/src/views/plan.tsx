@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { Figures } from '../parts/figures.tsx';
+import { Gauge } from '../parts/gauge.tsx';
 import { Plot } from '../parts/plot.tsx';
 import { Timeline } from '../parts/timeline.tsx';
 import { Trouble } from '../parts/trouble.tsx';
@@ -10,6 +11,7 @@ import { type Answer, ask, useAsk, useNow } from '../server.ts';
 export function Plan() {
   const plan = useAsk(() => ask('GET /api/plan', { query: { limit: 600 } }), [], 10_000);
   const budget = useAsk(() => ask('GET /api/budget'), [], 30_000);
+  const status = useAsk(() => ask('GET /api/status'), [], 10_000);
   const now = useNow();
   return (
     <>
@@ -19,7 +21,7 @@ export function Plan() {
       </div>
       <div class="stack wide-gap">
         <Trouble problem={plan.problem ?? budget.problem} />
-        {plan.value && <Numbers plan={plan.value} budget={budget.value} />}
+        {plan.value && <Numbers plan={plan.value} budget={budget.value} used={status.value?.loop?.sentLastHour} />}
         {budget.value && <Curve budget={budget.value} />}
         {plan.value && (
           <section class="section">
@@ -53,36 +55,46 @@ export function Plan() {
 interface NumbersProps {
   readonly plan: Answer<'GET /api/plan'>;
   readonly budget: Answer<'GET /api/budget'> | undefined;
+  readonly used: number | undefined;
 }
 
-function Numbers({ plan, budget }: NumbersProps) {
+function Numbers({ plan, budget, used }: NumbersProps) {
   const sooner = budget?.oneMore.soonerMinutes;
   return (
     <Figures
       figures={[
-        { name: 'Budget', value: `${number(plan.budgetPerHour)}/h`, note: `${number(plan.pages, 9)} pages share it` },
+        {
+          name: 'Budget used',
+          value: used === undefined ? '–' : `${number(used, 9)} of ${number(plan.budgetPerHour, 4)}`,
+          note: (
+            <>
+              <Gauge part={used ?? 0} whole={plan.budgetPerHour} label="Requests in the last hour" calm />
+              requests in the last hour; {number(plan.pages, 9)} pages share it
+            </>
+          ),
+        },
         {
           name: 'A change waits',
           value: hours(plan.meanDelayHours),
           note: 'on average until it is seen, by this plan',
         },
         {
-          name: 'Best possible',
+          name: 'Proven best',
           value: hours(plan.meanDelayHoursBound),
           note:
             plan.gap === null || plan.meanDelayHoursBound === null
               ? 'nothing is known to change yet'
-              : `the plan is within ${plan.gap < 1e-4 ? '0.01 %' : percent(plan.gap, 2)} of it, proven`,
+              : `no plan waits less; ours is within ${plan.gap < 1e-4 ? '0.01 %' : percent(plan.gap, 2)} of it`,
         },
         {
           name: 'Price of a look',
           value: hours(plan.priceHours),
-          note: 'of waiting saved by the least useful look that is made',
+          note: 'of waiting ended by the least useful look that is made',
         },
         {
           name: 'One more request an hour',
-          value: sooner === null || sooner === undefined ? '–' : `${number(sooner, 2)} min`,
-          note: 'sooner, for the average change',
+          value: sooner === null || sooner === undefined ? '–' : `${hours(sooner / 60)} sooner`,
+          note: 'is when the average change would be seen',
         },
       ]}
     />

@@ -1,8 +1,12 @@
+import { useMemo } from 'preact/hooks';
+import { lazy } from '../lazy.tsx';
 import { Figures } from '../parts/figures.tsx';
 import { Gauge } from '../parts/gauge.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { number, percent } from '../format.ts';
-import { ask, useAsk } from '../server.ts';
+import { type Answer, ask, useAsk } from '../server.ts';
+
+const Plot = lazy(async () => (await import('../parts/plot.tsx')).Plot);
 
 /** A share that is tiny is said as such. */
 const share = (value: number | null): string =>
@@ -80,7 +84,47 @@ export function Robots() {
             due.
           </p>
         </section>
+        <Pools value={value} />
       </div>
     </>
+  );
+}
+
+/** What a pool of another size would do, if its robots never had to wait for budget or sites. */
+function Pools({ value }: { readonly value: Answer<'GET /api/robots'> }) {
+  const { curve, robotsNow } = value;
+  // Measured times move all the time; the plot need not.
+  const key = `${robotsNow} ${curve.map(({ starvation, loss }) => (starvation + 2 * loss).toFixed(2)).join()}`;
+  const x = useMemo(() => curve.map(({ robots }) => robots), [key]);
+  const lines = useMemo(() => {
+    const nearest = curve.reduce(
+      (best, { robots }) => (Math.abs(robots - robotsNow) < Math.abs(best - robotsNow) ? robots : best),
+      Infinity,
+    );
+    return [
+      { label: 'nothing to index', colour: '--plot-1', values: curve.map(({ starvation }) => 100 * starvation) },
+      { label: 'queue full', colour: '--plot-2', values: curve.map(({ loss }) => 100 * loss) },
+      {
+        label: 'the pool now',
+        colour: '--removed',
+        points: true,
+        values: curve.map(({ robots, starvation }) => (robots === nearest ? 100 * starvation : null)),
+      },
+    ];
+  }, [key]);
+  if (curve.length < 2) return null;
+  return (
+    <section class="section">
+      <h2>Other pools</h2>
+      <p class="soft small">What the model forecasts for robots that never wait for the budget or a site.</p>
+      <Plot
+        x={x}
+        lines={lines}
+        label="Forecast of starvation and overflow against the number of robots"
+        xLabel="robots"
+        yLabel="percent"
+        height={200}
+      />
+    </section>
   );
 }

@@ -4,6 +4,7 @@ import { Subscriptions } from './settings-subscriptions.tsx';
 import { Tokens } from './settings-tokens.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { number } from '../format.ts';
+import { QuietHours } from './settings-quiet.tsx';
 import { type Problem, ask, urlOf, useAsk } from '../server.ts';
 
 /** Budget, who is told, who may look, and copies of everything. */
@@ -15,6 +16,7 @@ export function Settings() {
       </div>
       <div class="stack wide-gap">
         <Budget />
+        <QuietHours />
         <Subscriptions />
         <Feeds />
         <Tokens />

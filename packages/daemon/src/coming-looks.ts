@@ -1,0 +1,162 @@
+/**
+ * The looks at one page that are coming, and why then. The first is the policy's own; the later ones follow from it: a look
+ * comes when as many changes are expected since the look before as are expected at the first, at the pace of the hours of
+ * the week between them. They are what would happen if nothing unusual were found meanwhile.
+ */
+import type { Belief } from '@revisit/core';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const weekHours = 168;
+/** Looks further away than this are not worth a date. */
+const horizonMs = 90 * dayMs;
+/** An hour whose pace differs from the average by less is an hour like others. */
+const paceApart = 0.2;
+
+export interface ComingLook {
+  readonly atMs: number;
+  /** Changes expected since the look before. */
+  readonly expected: number;
+  /** The chance that it finds something new. */
+  readonly chance: number;
+  /** How fast the page is believed to change in that hour of the week, 1 on average. */
+  readonly pace: number;
+}
+
+export interface Circumstances {
+  readonly nowMs: number;
+  readonly belief: Belief;
+  /** When the policy wants the next look; Infinity while one is asked for. */
+  readonly dueMs: number;
+  readonly lastLookMs: number | undefined;
+  /** By hour from Monday 00:00 UTC, 1 on average; undefined where hours are not told apart. */
+  readonly week: readonly number[] | undefined;
+  readonly weight: number;
+  readonly spacingSeconds: number | undefined;
+  /** What a look must save, in hours of waiting summed over changes by weight. */
+  readonly priceHours: number | undefined;
+  /** When quiet hours end, while they last. */
+  readonly quietUntilMs: number | undefined;
+  readonly waiting: number;
+  readonly looksPerSecond: number;
+}
+
+export interface Coming {
+  readonly state: 'planned' | 'in line';
+  readonly looks: readonly ComingLook[];
+  /** In words, what counts most first. */
+  readonly reasons: readonly string[];
+}
+
+/** The epoch began on a Thursday. */
+export const hourOfWeek = (ms: number): number =>
+  (((Math.floor(ms / hourMs) + 3 * 24) % weekHours) + weekHours) % weekHours;
+
+const paceAt = (week: Circumstances['week'], ms: number): number => week?.[hourOfWeek(ms)] ?? 1;
+
+/** Hours from one time to another, each counted by its pace. */
+function pacedMs(week: Circumstances['week'], fromMs: number, toMs: number): number {
+  if (!week) return toMs - fromMs;
+  let sum = 0;
+  for (let at = fromMs; at < toMs;) {
+    const end = Math.min(toMs, (Math.floor(at / hourMs) + 1) * hourMs);
+    sum += (end - at) * paceAt(week, at);
+    at = end;
+  }
+  return sum;
+}
+
+/** When so many paced milliseconds have passed; undefined beyond the horizon. */
+function afterPaced(week: Circumstances['week'], fromMs: number, wantedMs: number): number | undefined {
+  if (!week) return wantedMs <= horizonMs ? fromMs + wantedMs : undefined;
+  let left = wantedMs;
+  for (let at = fromMs; at < fromMs + horizonMs;) {
+    const end = (Math.floor(at / hourMs) + 1) * hourMs;
+    const pace = paceAt(week, at);
+    if (pace > 0 && left <= (end - at) * pace) return at + left / pace;
+    left -= (end - at) * pace;
+    at = end;
+  }
+  return undefined;
+}
+
+export function comingLooks(given: Circumstances, limit: number): Coming {
+  const { nowMs, week, lastLookMs, belief } = given;
+  const inLine = !(given.dueMs < Infinity);
+  const ratePerMs = Number.isFinite(belief.ratePerDay) ? belief.ratePerDay / dayMs : 0;
+  const firstMs = Math.max(nowMs, inLine ? nowMs : given.dueMs, given.quietUntilMs ?? 0);
+  const looks: ComingLook[] = [];
+  const add = (atMs: number, sinceMs: number): void => {
+    const expected = ratePerMs * pacedMs(week, sinceMs, atMs);
+    looks.push({ atMs, expected, chance: 1 - Math.exp(-expected), pace: paceAt(week, atMs) });
+  };
+  add(firstMs, lastLookMs ?? firstMs);
+  const gapMs = gapOf(given, firstMs);
+  const spacingMs = (given.spacingSeconds ?? 0) * 1000;
+  for (let lastMs = firstMs; looks.length < limit && gapMs !== undefined;) {
+    const atMs = afterPaced(week, lastMs, gapMs);
+    if (atMs === undefined) break;
+    add(Math.max(atMs, lastMs + spacingMs), lastMs);
+    lastMs = looks.at(-1)!.atMs;
+  }
+  return { state: inLine ? 'in line' : 'planned', looks, reasons: reasonsFor(given, looks[0]!, inLine) };
+}
+
+/** The distance of looks, in paced milliseconds: as the policy has set it, or as the price asks where it has not yet. */
+function gapOf({ lastLookMs, dueMs, week, priceHours, belief, weight }: Circumstances, firstMs: number) {
+  if (lastLookMs !== undefined && dueMs < Infinity) return Math.max(1_000, pacedMs(week, lastLookMs, firstMs));
+  // A steady page of rate r and weight w is looked at best every sqrt(2 price / (w r)).
+  const perHour = belief.ratePerDay / 24;
+  if (priceHours === undefined || !(priceHours > 0) || !(perHour > 0) || !Number.isFinite(perHour)) return undefined;
+  return Math.max(1_000, Math.sqrt((2 * priceHours) / (weight * perHour)) * hourMs);
+}
+
+function reasonsFor(given: Circumstances, first: ComingLook, inLine: boolean): string[] {
+  const { belief, lastLookMs, weight, spacingSeconds, priceHours, quietUntilMs, nowMs } = given;
+  const reasons: string[] = [];
+  if (quietUntilMs !== undefined && quietUntilMs > nowMs)
+    reasons.push('Quiet hours last until then: no request goes out before.');
+  if (lastLookMs === undefined) return [...reasons, 'It has not been read yet: the first look makes the copy.'];
+  if (inLine) reasons.push(inLineReason(given));
+  if (Number.isFinite(belief.ratePerDay))
+    reasons.push(
+      `It is believed to change ${times(belief.ratePerDay)} a day, so by then ${short(first.expected)} changes are expected since the last look: a chance of ${percent(first.chance)} to find something new.`,
+    );
+  const saved = (weight * first.expected * (first.atMs - lastLookMs)) / 2 / hourMs;
+  if (priceHours !== undefined && priceHours > 0 && saved > 0)
+    reasons.push(
+      `Such a look ends about ${duration(saved)} of waiting${weight === 1 ? '' : ` (weight ${short(weight)} included)`}; the price of a look is ${duration(priceHours)} now.${likePrice(saved / priceHours)}`,
+    );
+  if (Math.abs(first.pace - 1) >= paceApart)
+    reasons.push(
+      first.pace > 1
+        ? `At that hour of the week it changes ${short(first.pace)} times as often as on average.`
+        : `At that hour of the week it changes only ${short(first.pace)} times as often as on average; what happened before it counts.`,
+    );
+  if (spacingSeconds !== undefined && spacingSeconds > 0 && first.atMs - lastLookMs < spacingSeconds * 1010)
+    reasons.push(`It is looked at no more often than every ${duration(spacingSeconds / 3600)}, as its settings say.`);
+  return reasons;
+}
+
+/** What a look ends, against what it must: about as much where the plan and the belief agree. */
+function likePrice(ratio: number): string {
+  if (ratio > 3) return ' It is worth more than that: the budget has others before it.';
+  if (ratio < 1 / 3) return ' It is worth less than that by the long-run rate: something seen lately speaks for it.';
+  return ' Sooner, looks at other pages end more; later, changes here would wait.';
+}
+
+function inLineReason({ waiting, looksPerSecond }: Circumstances): string {
+  const turn = looksPerSecond > 0 ? `the budget lets one go every ${duration(1 / looksPerSecond / 3600)}` : '';
+  return `It is due, and waits until its site may be asked and the budget allows: ${waiting === 1 ? '1 page stands' : `${waiting} pages stand`} in line${turn === '' ? '' : `; ${turn}`}.`;
+}
+
+const short = (value: number): string => String(Number(value.toPrecision(2)));
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+const times = (perDay: number): string => (perDay === 1 ? 'once' : `${short(perDay)} times`);
+
+/** Hours in the unit that fits. */
+function duration(hours: number): string {
+  if (hours < 1 / 60) return `${short(hours * 3600)} s`;
+  if (hours < 1) return `${short(hours * 60)} min`;
+  return hours < 48 ? `${short(hours)} h` : `${short(hours / 24)} days`;
+}
