@@ -81,36 +81,38 @@ function Coming({ page, now }: Props) {
     <section class="section">
       <h2>Coming looks</h2>
       {looks.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col">
-                <span class="hidden-text">Day and time</span>
-              </th>
-              <th scope="col" class="number">
-                Finds something
-              </th>
-              <th scope="col" class="number">
-                Pace of the hour
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {looks.map((look, i) => (
-              <tr key={look.at}>
-                <td class="still">
-                  <time dateTime={look.at} title={dateTime(look.at)}>
-                    {i === 0 && state === 'in line' ? 'in line' : until(look.at, now)}
-                  </time>
-                </td>
-                <td class="soft still">{i === 0 && state === 'in line' ? '' : weekDay(look.at)}</td>
-                <td class="number">{page.lastSeen === null && i === 0 ? '–' : percent(look.chance)}</td>
-                <td class="number soft">× {number(look.pace, 2)}</td>
+        <div class="scrolls">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">When</th>
+                <th scope="col">
+                  <span class="hidden-text">Day and time</span>
+                </th>
+                <th scope="col" class="number">
+                  Finds news
+                </th>
+                <th scope="col" class="number">
+                  Pace
+                </th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {looks.map((look, i) => (
+                <tr key={look.at}>
+                  <td class="still">
+                    <time dateTime={look.at} title={dateTime(look.at)}>
+                      {i === 0 && state === 'in line' ? 'in line' : until(look.at, now)}
+                    </time>
+                  </td>
+                  <td class="soft still">{i === 0 && state === 'in line' ? '' : weekDay(look.at)}</td>
+                  <td class="number">{page.lastSeen === null && i === 0 ? '–' : percent(look.chance)}</td>
+                  <td class="number soft">× {number(look.pace, 2)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
       <h3>Why then</h3>
       <ul class="reasons small">
