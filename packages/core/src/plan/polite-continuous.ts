@@ -14,15 +14,13 @@
  * A look less than γ after s is open to the point before s only; continuing the gap's formula to negative lengths covers it
  * at the price of a factor exp(λγ).
  *
- * With spacing δ the best next look from s may be open to one neighbour only. Where γ divides δ and every break, such a pair
- * (s, f) lies in a triangle of grid pairs that keep the spacing; linear interpolation on it errs by at most γ²/4 times the
- * Hessian's norm ≤ max(λ_s a_s, λ_f a_f) + λ_s a_f, which is added to ε. Where no step divides both, the bound is taken for a
- * spacing a little below δ that does, and the schedule for one a little above; among many steps there is one that misses δ
- * by no more than γ²-ish. Where the breaks themselves have no common step, the bound without spacing is used: still true,
- * perhaps not as near.
+ * With spacing δ the best next look from s may be open to one neighbour only. On a grid that a shift by δ maps onto itself
+ * (polite-refined-grid.ts) such a pair (s, f) lies in a triangle of grid pairs that keep the spacing; linear interpolation on
+ * it errs by at most γ²/4 times the Hessian's norm ≤ max(λ_s a_s, λ_f a_f) + λ_s a_f, which is added to ε.
  *
  * Where a page changes many times within γ that bound is worth nothing, and a cruder one is taken: a look within a cell is no
- * better than one that counts as made at the cell's end for what follows and at its beginning for what was before.
+ * better than one that counts as made at the cell's end for what follows and at its beginning for what was before. For
+ * staleness there is another: no look makes more time current than the best one alone would, n looks no more than n times that.
  *
  * Cost: N grows from a few hundred points a look until the gap is below the tolerance or the limit is met.
  */
@@ -30,6 +28,7 @@ import { type Loss, pieceOf, scheduleLoss } from '../loss/loss.ts';
 import { obsolescence } from '../loss/obsolescence.ts';
 import { staleness } from '../loss/staleness.ts';
 import { type Profile, type SharedPieces, sharedPieces } from '../time/profile.ts';
+import { lowestPath } from './lowest-path.ts';
 import { pathsOf } from './monge-path.ts';
 import { type Infeasible, type PolitePlan, probesThatFit } from './polite.ts';
 import { boundGrid, scheduleGrid } from './polite-refined-grid.ts';
@@ -91,9 +90,12 @@ function refine(
   hint?: number,
 ): PolitePlan {
   const { horizon, probes, spacing } = problem;
-  const upper = { loss, ...scheduleGrid(pieces, spacing, probes, steps) };
+  const upper = { loss, ...scheduleGrid(pieces, spacing, steps) };
   const last = upper.times.length - 1;
-  const { path, price } = pathWithin(upper, pathsOf(upper), Math.min(probes, Math.floor(last / upper.stepsMin)), hint);
+  const looksMost = Math.min(probes, Math.floor(last / upper.stepsMin));
+  const { path: found, price } = pathWithin(upper, pathsOf(upper), looksMost, hint);
+  // Where looks are worth nothing, any will do: as on a grid, the lowest.
+  const path = price > 0 ? found : lowestPath(upper, price, found, looksMost);
   const start = Float64Array.from(path.nodes.subarray(1), (node) => upper.times[node]);
   const looks = settle(loss, spacing, start, (2 * horizon) / steps);
   const expectedCost = scheduleLoss(loss, 0, looks);
@@ -104,9 +106,26 @@ function refine(
   let lowerBound = dual.cost + price * (dual.edges - probes);
   if (expectedCost - lowerBound > gapWanted * expectedCost)
     lowerBound = Math.max(lowerBound, pathWithin(lower, at, probes, price).lowerBound);
+  if (problem.loss === 'staleness') lowerBound = Math.max(lowerBound, freshBound(pieces, probes));
   if (lowerBound <= 0 && expectedCost > 0) lowerBound = crudeBound(loss, lower.times, probes);
   lowerBound = Math.min(Math.max(0, lowerBound), expectedCost);
   return { kind: 'planned', probes: looks, expectedCost, lowerBound, price };
+}
+
+/**
+ * A look at s makes ∫ a(t)·P(no change in (s, t]) dt current at most. Within a piece that is monotone in s, so it is greatest
+ * at a break. The look at 0 counts with the others; the last, at the horizon, for nothing.
+ */
+function freshBound({ breaks, first: rate, second: weight }: SharedPieces, probes: number): number {
+  let [all, fresh, most] = [0, 0, 0];
+  for (let k = rate.length - 1; k >= 0; k--) {
+    const h = breaks[k + 1] - breaks[k];
+    const here = rate[k] > 0 ? -Math.expm1(-rate[k] * h) / rate[k] : h;
+    fresh = weight[k] * here + Math.exp(-rate[k] * h) * fresh;
+    most = Math.max(most, fresh);
+    all += weight[k] * h;
+  }
+  return all - probes * most;
 }
 
 function crudeBound(loss: Loss, times: Float64Array, probes: number): number {

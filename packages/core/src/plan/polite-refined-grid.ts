@@ -1,7 +1,11 @@
 /**
  * The grids between which the continuous problem is caught (polite-continuous.ts says why they do): one to find a schedule
- * on, with steps that keep the spacing or more, and one to bound it from below, with steps that ask for the spacing or less
- * and a bonus ε for each look, by which a look between grid points can be better than one on them.
+ * on and one to bound it from below, with a bonus ε for each look, by which a look between grid points can be better than
+ * one on them.
+ *
+ * With spacing δ both are made so that shifting by δ maps the grid onto itself: its points are all times whose remainder
+ * by δ is one of a few, among them the remainders of every break and of the horizon. Then every break is a point, the spacing
+ * is a whole number of points, and a cell and the one δ later are equally wide, whatever the breaks have in common.
  */
 import type { SharedPieces } from '../time/profile.ts';
 
@@ -17,77 +21,69 @@ export interface BoundGrid extends ScheduleGrid {
 /** Lengths that agree to this share of the horizon are taken as equal. */
 const rounding = 1e-9;
 
-export function scheduleGrid(pieces: SharedPieces, spacing: number, probes: number, steps: number): ScheduleGrid {
+export function scheduleGrid(pieces: SharedPieces, spacing: number, steps: number): ScheduleGrid {
   if (spacing === 0) return { times: timesWithBreaks(pieces.breaks, steps), stepsMin: 1 };
+  // So many remainders, or so small a spacing, that no grid holds them: then breaks lie between points.
   const horizon = pieces.breaks[pieces.breaks.length - 1];
-  const base = commonStep(pieces.breaks, steps);
-  if (base > 0) {
-    const { step, stepsMin } = stepNear(base, spacing, horizon / steps, Math.ceil);
-    const times = evenTimes(horizon, step);
-    if (Math.floor((times.length - 1) / stepsMin) >= probes) return { times, stepsMin };
-  }
-  // So many looks that they fit only at their spacing, or breaks without a common step: the spacing sets the grid.
-  const stepsMin = Math.max(1, Math.round((steps * spacing) / horizon));
-  return { times: evenTimes(horizon, spacing / stepsMin), stepsMin };
+  return shiftGrid(pieces.breaks, spacing, steps) ?? evenGrid(horizon, spacing, steps);
 }
 
 /** `growth`: whether the loss of a gap continued to negative lengths grows like exp(λγ) (staleness) or not (obsolescence). */
 export function boundGrid(pieces: SharedPieces, spacing: number, steps: number, growth: boolean): BoundGrid {
-  const horizon = pieces.breaks[pieces.breaks.length - 1];
-  const base = spacing > 0 ? commonStep(pieces.breaks, steps) : 0;
-  if (base > 0) {
-    const { step, stepsMin } = stepNear(base, spacing, horizon / steps, Math.floor);
-    if (stepsMin > 0) {
-      const times = evenTimes(horizon, step);
-      return { times, stepsMin, bonus: bonuses(times, pieces, stepsMin, growth) };
-    }
-  }
+  const spaced = spacing > 0 ? shiftGrid(pieces.breaks, spacing, steps) : undefined;
+  if (spaced) return { ...spaced, bonus: bonuses(spaced.times, pieces, spaced.stepsMin, growth) };
+  // Without the spacing the bound is still true, though not as near where the spacing binds.
   const times = timesWithBreaks(pieces.breaks, steps);
   return { times, stepsMin: 1, bonus: bonuses(times, pieces, 0, growth) };
 }
 
-/**
- * A step of at most `widest` that divides the base and of which some multiple, rounded up or down, is nearest to the
- * spacing. Among twice as many candidates as there are steps in the base, the best misses by far less than a step.
- */
-function stepNear(
-  base: number,
-  spacing: number,
-  widest: number,
-  round: (x: number) => number,
-): { readonly step: number; readonly stepsMin: number } {
-  const first = Math.max(1, Math.ceil(base / widest - rounding));
-  let best = { step: base / first, stepsMin: 0, miss: Infinity };
-  for (let parts = first; parts <= 2 * first + 8; parts++) {
-    const step = base / parts;
-    const exact = spacing / step;
-    const stepsMin = Math.abs(exact - Math.round(exact)) < 1e-7 ? Math.round(exact) : round(exact);
-    const miss = Math.abs(stepsMin * step - spacing);
-    if (stepsMin > 0 && miss < best.miss - rounding * spacing) best = { step, stepsMin, miss };
-  }
-  return best;
-}
+/** Points that a grid may have beyond those asked for: remainders of many breaks at a small spacing. */
+const pointsMost = 6_000_000;
 
-/** The largest step of which all breaks are multiples, up to rounding; 0 when it is finer than the grid may become. */
-function commonStep(breaks: Float64Array, steps: number): number {
+function shiftGrid(breaks: Float64Array, spacing: number, steps: number): ScheduleGrid | undefined {
   const horizon = breaks[breaks.length - 1];
-  let step = horizon;
-  for (const length of breaks.subarray(1)) {
-    let [a, b] = [step, length % step];
-    if (b > step / 2) b = step - b;
-    while (b > rounding * horizon) [a, b] = [b, Math.abs(a - Math.round(a / b) * b)];
-    step = a;
-    if (step * steps * 4 < horizon) return 0;
+  const blocks = horizon / spacing;
+  if (blocks > pointsMost) return undefined;
+  const phases = remainders(breaks, spacing, Math.max(1, Math.ceil(steps / blocks)));
+  if (phases.length * blocks > Math.max(pointsMost, 4 * steps)) return undefined;
+  const times: number[] = [];
+  const tiny = rounding * spacing;
+  for (let block = 0; ; block++) {
+    for (const phase of phases) {
+      const at = block * spacing + phase;
+      if (at >= horizon - tiny) {
+        times.push(horizon);
+        return { times: Float64Array.from(times), stepsMin: phases.length };
+      }
+      times.push(at);
+    }
   }
-  return horizon / Math.round(horizon / step);
 }
 
-/** Multiples of the step counted from the horizon's end, so that the last look keeps its spacing; 0 is always a point. */
-function evenTimes(horizon: number, step: number): Float64Array {
-  const count = Math.floor(horizon / step + rounding);
-  const times = Float64Array.from({ length: count + 1 }, (_, i) => horizon - (count - i) * step);
-  times[0] = 0;
-  return times;
+/** The remainders of the breaks by the spacing, from 0, and others between them, so that each block has this many cells or more. */
+function remainders(breaks: Float64Array, spacing: number, cells: number): readonly number[] {
+  const tiny = rounding * spacing;
+  const own = Array.from(breaks, (b) => b - Math.floor(b / spacing + rounding) * spacing).sort((a, b) => a - b);
+  const phases: number[] = [0];
+  for (const phase of [...own, spacing]) {
+    const last = phases[phases.length - 1];
+    // What is within rounding of the last one, or of the next block's first, is the same.
+    if (phase - last <= tiny || (phase < spacing && spacing - phase <= tiny)) continue;
+    const parts = Math.max(1, Math.ceil(((phase - last) / spacing) * cells - rounding));
+    for (let i = 1; i <= parts; i++) phases.push(i === parts ? phase : last + (i * (phase - last)) / parts);
+  }
+  phases.pop();
+  return phases;
+}
+
+/** Equal parts of the spacing, counted from the horizon's end, so that the last look keeps its distance. */
+function evenGrid(horizon: number, spacing: number, steps: number): ScheduleGrid {
+  const stepsMin = Math.max(1, Math.round((steps * spacing) / horizon));
+  const step = Math.max(spacing, horizon / steps / 2) / stepsMin;
+  const count = Math.max(1, Math.floor(horizon / step + rounding));
+  const times = new Float64Array(count + 1);
+  for (let i = 1; i <= count; i++) times[i] = horizon - (count - i) * step;
+  return { times, stepsMin };
 }
 
 function timesWithBreaks(breaks: Float64Array, steps: number): Float64Array {
