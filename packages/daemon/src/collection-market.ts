@@ -1,11 +1,22 @@
 /**
  * The market of the running collection (core's standing market), kept up to date page by page: a page that was looked at
  * brings its new rate, a page or a site that comes, goes or is given other limits changes its own entry, and nothing else is
- * worked out again. From time to time, and soon after pages or limits changed, the policy hears the prices.
+ * worked out again. From time to time, and soon after pages or limits changed, the policy hears the prices. They are those
+ * of even pages: the week hardly moves them, and its curve takes a moment that only somebody who asks for the plan waits for.
  *
  * Pages that one request serves are one entry, under the first of them, with the sum of their rates × weights.
  */
-import { type Policy, type Prices, StandingMarket, evenCurve, profile, steadyCurve, weekSeconds } from '@revisit/core';
+import {
+  type Policy,
+  type Prices,
+  type Standing,
+  StandingMarket,
+  type SteadyCurve,
+  evenCurve,
+  profile,
+  steadyCurve,
+  weekSeconds,
+} from '@revisit/core';
 import type { Collection, Entry } from './collection.ts';
 
 const daySeconds = 86_400;
@@ -13,19 +24,20 @@ const daySeconds = 86_400;
 const modelsBetweenPrices = 64;
 const pagesBetweenPrices = 1 / 8;
 /** The week is read again when an hour of it has moved by this much of the average hour. */
-const weekMoved = 0.15;
-/** A week whose hours differ by no more than this counts as even. */
-const weekEven = 0.1;
+const weekMoved = 0.1;
 
 export class CollectionMarket {
   readonly market = new StandingMarket();
   readonly #policy: Policy;
   readonly #collection: Collection;
   #looksPerSecond: number;
-  #week: ArrayLike<number> | undefined;
+  /** The week that the curve was made of; even at first. */
+  #week: readonly number[] = [];
+  #curve: SteadyCurve = evenCurve;
   /** The price before pages or limits began to change; undefined when they have not since prices were told. */
   #before: number | undefined;
   #modelsSince = Infinity;
+  #prices: Prices | undefined;
 
   constructor(policy: Policy, collection: Collection, looksPerSecond: number) {
     this.#policy = policy;
@@ -75,16 +87,26 @@ export class CollectionMarket {
     this.#modelsSince = Infinity;
   }
 
+  /** What such a budget comes to, with the week as it is known now. */
+  standing(looksPerSecond: number): Standing {
+    return this.market.clear(looksPerSecond, this.#curveNow());
+  }
+
+  /** The prices as they were last told. */
+  get prices(): Prices | undefined {
+    return this.#prices;
+  }
+
   /** Tells the policy the prices, when there is news. */
   tell(now: number): void {
     const enough = Math.max(modelsBetweenPrices, pagesBetweenPrices * this.market.pages);
     if ((this.#before === undefined && this.#modelsSince < enough) || this.market.pages === 0) return;
     if (!(this.#looksPerSecond > 0)) return;
-    let prices = this.market.prices(this.#looksPerSecond);
+    const prices = this.market.prices(this.#looksPerSecond);
     const moved = this.#before && prices.price > 0 ? Math.log(prices.price / this.#before) : 0;
     this.#before = undefined;
     this.#modelsSince = 0;
-    if (this.#readWeek()) prices = this.market.prices(this.#looksPerSecond);
+    this.#prices = prices;
     if (prices.price > 0) this.#policy.setPrices?.({ price: prices.price, moved, dear: dearOf(prices) }, now);
   }
 
@@ -112,17 +134,17 @@ export class CollectionMarket {
     this.market.set(first.index, scale, first.site, first.page.spacingSeconds ?? 0);
   }
 
-  /** True when the week as the policy has learned it differs from the one the market goes by. */
-  #readWeek(): boolean {
+  /** The curve of the week as the policy has learned it; made anew only when the week has moved. */
+  #curveNow(): SteadyCurve {
     const week = this.#policy.weekShape?.();
-    if (!week) return false;
-    const last = this.#week;
+    if (!week) return evenCurve;
     const hours = Array.from({ length: week.length }, (_, i) => week[i]!);
-    const moved = Math.max(...hours.map((value, i) => Math.abs(value - (last ? last[i]! : 1))));
-    if (moved <= (last ? weekMoved : weekEven)) return false;
-    this.#week = hours;
-    this.market.setCurve(Math.max(...hours) - Math.min(...hours) > weekEven ? steadyCurve(weekOf(hours)) : evenCurve);
-    return true;
+    const moved = Math.max(...hours.map((value, i) => Math.abs(value - (this.#week[i] ?? 1))));
+    if (moved > weekMoved) {
+      this.#week = hours;
+      this.#curve = steadyCurve(weekOf(hours));
+    }
+    return this.#curve;
   }
 }
 

@@ -2,7 +2,7 @@
  * The plan of the running collection, as people ask for it: the looks that are coming, what a look is worth, how far the plan
  * can be from the best there is, and what another budget would buy. Read from the market that the loop keeps.
  */
-import type { Standing, StandingMarket } from '@revisit/core';
+import type { StandingMarket } from '@revisit/core';
 import type { Entry } from './collection.ts';
 import type { Loop } from './loop.ts';
 
@@ -90,7 +90,7 @@ function delayHours(market: StandingMarket, loss: number): number | null {
 export function standingPlan(loop: Loop, nowMs: number, limit: number): StandingPlan {
   const { market } = loop.market;
   loop.market.tell(nowMs / 1000);
-  const standing = market.clear(loop.market.looksPerSecond);
+  const standing = loop.market.standing(loop.market.looksPerSecond);
   const { requests, policyDelayHours } = requestsOf(loop, nowMs);
   return {
     pages: market.pages,
@@ -108,10 +108,13 @@ export function standingPlan(loop: Loop, nowMs: number, limit: number): Standing
 }
 
 function comingProbes(loop: Loop, requests: readonly Request[], nowMs: number): readonly ComingProbe[] {
-  return requests.map(({ entry, dueMs }) => {
+  const { looksPerSecond } = loop.market;
+  return requests.map(({ entry, dueMs }, ahead) => {
     const { ratePerDay, current } = loop.policy.belief(entry.index, nowMs / 1000);
     const { id, url, site } = entry.page;
-    return { atMs: Math.max(dueMs, nowMs), pageId: id, url, site, ratePerDay, current };
+    // Whoever is due waits for the budget to serve those before.
+    const servedMs = nowMs + (looksPerSecond > 0 ? (1000 * ahead) / looksPerSecond : 0);
+    return { atMs: Math.max(dueMs, servedMs), pageId: id, url, site, ratePerDay, current };
   });
 }
 
@@ -122,7 +125,7 @@ export function budgetView(loop: Loop, nowMs: number): BudgetView {
   const { market, looksPerSecond: budget } = loop.market;
   loop.market.tell(nowMs / 1000);
   const at = (looksPerSecond: number): BudgetPoint => {
-    const standing: Standing = market.clear(looksPerSecond);
+    const standing = loop.market.standing(looksPerSecond);
     const meanDelayHours = delayHours(market, standing.loss);
     return { probesPerHour: looksPerSecond * 3600, meanDelayHours, priceHours: hours(standing.price) };
   };

@@ -47,6 +47,13 @@ export class Price {
     this.perPage = perPage;
   }
 
+  /** The market's price has moved by this logarithm, because there are other pages now, or limits bind. */
+  move(logarithm: number, pages: number, now: number): void {
+    this.pass(now);
+    if (this.started) this.level += logarithm;
+    this.perPage = this.budget / Math.max(1, pages);
+  }
+
   spent(now: number): void {
     this.pass(now);
     this.level += 1 / this.inertia();

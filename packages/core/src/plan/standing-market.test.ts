@@ -49,11 +49,10 @@ const working: Profile = weekShape(
 describe('standing market', () => {
   test('a week: the plan at the price costs what the market says, keeps the budget, and is within 1 % of the bound', () => {
     const market = new StandingMarket();
-    market.setCurve(steadyCurve(working));
     const perDay = Array.from({ length: 14 }, (_, i) => 0.05 * 1.5 ** i);
     perDay.forEach((rate, i) => market.set(i, rate / 86_400, i % 5));
     const budget = 30 / 86_400;
-    const standing = market.clear(budget);
+    const standing = market.clear(budget, steadyCurve(working));
     expect(standing.looksPerSecond / budget).toBeCloseTo(1, 9);
     expect(standing.lowerBound).toBeLessThan(standing.loss);
     expect(standing.loss / standing.lowerBound).toBeLessThan(1.01);

@@ -51,7 +51,6 @@ export class StandingMarket {
   readonly #site: number[] = [];
   readonly #spacing: number[] = [];
   readonly #sites: SiteBook[] = [];
-  #curve: SteadyCurve = evenCurve;
   /** Σ k of all pages: what a mean delay is a mean over. */
   #scaleSum = 0;
   #pages = 0;
@@ -69,11 +68,6 @@ export class StandingMarket {
     for (let next = this.#sites.length; next <= site; next++)
       this.#sites.push({ sizes: new Map(), cap: Infinity, limited: new Set() });
     return this.#sites[site];
-  }
-
-  /** The week of all pages. */
-  setCurve(curve: SteadyCurve): void {
-    this.#curve = curve;
   }
 
   /** The most looks a second on a site; Infinity for none. */
@@ -130,22 +124,22 @@ export class StandingMarket {
     this.#site[page] = -1;
   }
 
-  /** The prices at which the collection lives within this many looks a second. */
-  prices(looksPerSecond: number): Prices {
-    const { own, price } = this.#solve(looksPerSecond);
+  /** The prices at which the collection lives within this many looks a second; `curve` is the week of all pages. */
+  prices(looksPerSecond: number, curve = evenCurve): Prices {
+    const { own, price } = this.#solve(looksPerSecond, curve);
     if (price === Infinity) return { price, looksPerSecond: 0, dearSites: [] };
     let looks = 0;
     const dearSites: { site: number; price: number }[] = [];
     this.#sites.forEach((book, site) => {
       if (own[site] > price) dearSites.push({ site, price: own[site] - price });
-      looks += this.#demand(book, Math.max(price, own[site]));
+      looks += this.#demand(book, Math.max(price, own[site]), curve);
     });
     return { price, looksPerSecond: looks, dearSites };
   }
 
   /** The prices, what they lead to, and what no plan can be better than. */
-  clear(looksPerSecond: number): Standing {
-    const prices = this.prices(looksPerSecond);
+  clear(looksPerSecond: number, curve = evenCurve): Standing {
+    const prices = this.prices(looksPerSecond, curve);
     if (prices.price === Infinity) return { ...prices, loss: Infinity, lowerBound: Infinity };
     let loss = 0;
     let lowerBound = -prices.price * looksPerSecond;
@@ -157,23 +151,23 @@ export class StandingMarket {
     const add = (scale: number, spacing: number, price: number): void => {
       const ratio = price / scale;
       // At no price at all, pages are looked at as often as they may be.
-      if (spacing > 0 && this.#every(scale, spacing, price) === spacing) {
+      if (spacing > 0 && every(scale, spacing, price, curve) === spacing) {
         loss += (scale * spacing) / 2;
-        lowerBound += scale * this.#curve.lower((spacing * spacing) / 2) + price / spacing - (scale * spacing) / 2;
+        lowerBound += scale * curve.lower((spacing * spacing) / 2) + price / spacing - (scale * spacing) / 2;
       } else if (price > 0) {
-        loss += scale * this.#curve.loss(ratio);
-        lowerBound += scale * this.#curve.lower(ratio);
+        loss += scale * curve.loss(ratio);
+        lowerBound += scale * curve.lower(ratio);
       }
     };
     this.#sites.forEach(({ sizes, limited }, site) => {
       for (const page of limited) add(this.#scale[page], this.#spacing[page], due[site]);
-      if (this.#curve !== evenCurve) return;
+      if (curve !== evenCurve) return;
       for (const { roots } of sizes.values()) {
         loss += roots * Math.sqrt(due[site] / 2);
         lowerBound += roots * Math.sqrt(2 * due[site]);
       }
     });
-    if (this.#curve !== evenCurve)
+    if (curve !== evenCurve)
       for (let page = 0; page < this.#site.length; page++) {
         const site = this.#site[page] ?? -1;
         if (site >= 0 && this.#scale[page] > 0 && !(this.#spacing[page] > 0)) add(this.#scale[page], 0, due[site]);
@@ -182,49 +176,50 @@ export class StandingMarket {
   }
 
   /** Seconds between looks at a page under these prices; Infinity for a page that never changes. */
-  every(page: number, prices: Prices): number {
+  every(page: number, prices: Prices, curve = evenCurve): number {
     const dear = prices.dearSites.find(({ site }) => site === this.#site[page]);
-    return this.#every(this.#scale[page], this.#spacing[page], prices.price + (dear?.price ?? 0));
+    return every(this.#scale[page], this.#spacing[page], prices.price + (dear?.price ?? 0), curve);
   }
 
-  #every(scale: number, spacing: number, price: number): number {
-    if (!(scale > 0)) return Infinity;
-    return Math.max(spacing, price > 0 ? 1 / this.#curve.looks(price / scale) : 0);
-  }
-
-  #solve(looksPerSecond: number): { readonly own: Float64Array; readonly price: number } {
-    const own = Float64Array.from(this.#sites, (book) => this.#leastPrice((p) => this.#demand(book, p), book.cap));
+  #solve(looksPerSecond: number, curve: SteadyCurve): { readonly own: Float64Array; readonly price: number } {
+    const own = Float64Array.from(this.#sites, (book) => leastPrice((p) => this.#demand(book, p, curve), book.cap));
     const everywhere = (price: number): number =>
-      this.#sites.reduce((sum, book, s) => sum + (price < own[s] ? book.cap : this.#demand(book, price)), 0);
-    return { own, price: this.#leastPrice(everywhere, looksPerSecond) };
+      this.#sites.reduce((sum, book, s) => sum + (price < own[s] ? book.cap : this.#demand(book, price, curve)), 0);
+    return { own, price: leastPrice(everywhere, looksPerSecond) };
   }
 
-  #demand(book: SiteBook, price: number): number {
+  #demand(book: SiteBook, price: number, curve: SteadyCurve): number {
     let sum = 0;
     for (const { count, roots } of book.sizes.values()) {
       const scale = (roots / count) ** 2;
-      sum += price > 0 ? count * this.#curve.looks(price / scale) : Infinity;
+      sum += price > 0 ? count * curve.looks(price / scale) : Infinity;
     }
-    for (const page of book.limited) sum += 1 / this.#every(this.#scale[page], this.#spacing[page], price);
+    for (const page of book.limited) sum += 1 / every(this.#scale[page], this.#spacing[page], price, curve);
     return sum;
   }
+}
 
-  /** The least price at which no more than the cap is wanted. Demand falls about with the root of the price, or not at all. */
-  #leastPrice(demand: (price: number) => number, cap: number): number {
-    if (cap === Infinity || demand(0) <= cap) return 0;
-    if (!(cap > 0)) return Infinity;
-    let price = demand(1) ** 2 / cap ** 2;
-    // Where all demand goes with 1 ⁄ √price this is exact at once; weeks, spacings and caps take a few rounds more.
-    let [low, high] = [0, Infinity];
-    for (let turn = 0; turn < 100; turn++) {
-      const ratio = demand(price) / cap;
-      if (Math.abs(ratio - 1) < 1e-12) return price;
-      if (ratio > 1) low = price;
-      else high = price;
-      if (high < Infinity && high - low <= 1e-13 * high) return high;
-      const guess = price * ratio * ratio;
-      price = guess > low && guess < high ? guess : high < Infinity ? (low + high) / 2 : low * 4;
-    }
-    return high < Infinity ? high : price;
+/** Seconds between looks at a price; Infinity for a page that never changes. */
+function every(scale: number, spacing: number, price: number, curve: SteadyCurve): number {
+  if (!(scale > 0)) return Infinity;
+  return Math.max(spacing, price > 0 ? 1 / curve.looks(price / scale) : 0);
+}
+
+/** The least price at which no more than the cap is wanted. Demand falls about with the root of the price, or not at all. */
+function leastPrice(demand: (price: number) => number, cap: number): number {
+  if (cap === Infinity || demand(0) <= cap) return 0;
+  if (!(cap > 0)) return Infinity;
+  let price = demand(1) ** 2 / cap ** 2;
+  // Where all demand goes with 1 ⁄ √price this is exact at once; weeks, spacings and caps take a few rounds more.
+  let [low, high] = [0, Infinity];
+  for (let turn = 0; turn < 100; turn++) {
+    const ratio = demand(price) / cap;
+    if (Math.abs(ratio - 1) < 1e-12) return price;
+    if (ratio > 1) low = price;
+    else high = price;
+    if (high < Infinity && high - low <= 1e-13 * high) return high;
+    const guess = price * ratio * ratio;
+    price = guess > low && guess < high ? guess : high < Infinity ? (low + high) / 2 : low * 4;
   }
+  return high < Infinity ? high : price;
 }

@@ -33,11 +33,11 @@ export interface SteadyCurve {
 }
 
 const sweepsPerDoubling = 4;
-/** Grid points within a usual gap: the two bounds are then about 0.05 % apart. */
-const pointsPerGap = 32;
+/** Grid points within a usual gap: the two bounds are then about 0.1 % apart. */
+const pointsPerGap = 16;
 /** Gaps of more periods than this, or of less than this many points a period can show, go by the formulas. */
 const periodsMax = 8;
-const pointsMax = 40_000;
+const pointsMax = 20_000;
 /** After this many looks the beginning of the window is forgotten; gaps of about a period come to their phase more slowly. */
 const looksBefore = { short: 12, about: 24 };
 /** No gap of the best plan is longer than so many usual ones and a period. */

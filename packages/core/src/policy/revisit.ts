@@ -17,7 +17,7 @@
 import { Price } from '../dispatch/price.ts';
 import { PageModels, type Parts } from '../learn/page-models.ts';
 import { DueQueue } from '../time/due-queue.ts';
-import type { Belief, Choice, Finding, Policy, Watched } from './policy.ts';
+import type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy.ts';
 
 const day = 86_400;
 const hour = 3600;
@@ -63,6 +63,8 @@ export class RevisitPolicy implements Policy {
   /** The price now, and at the last plan. */
   private dear = 0;
   private plannedPrice = Number.NaN;
+  /** Where the market asks for more than that, and by which factor. */
+  private dearSites: MarketPrices['dear'] = new Map();
   private usualMass = 0.03;
   /** Pages of large groups that may still be gone through; every look adds some. */
   private effort = 0;
@@ -99,6 +101,11 @@ export class RevisitPolicy implements Policy {
   setBudget(looksPerSecond: number, now: number): void {
     this.budget = looksPerSecond;
     this.price.setBudget(looksPerSecond, this.pages, now);
+  }
+
+  setPrices({ moved, dear }: MarketPrices, now: number): void {
+    this.dearSites = dear;
+    this.price.move(moved, this.pages, now);
   }
 
   next(now: number): Choice | undefined {
@@ -191,6 +198,8 @@ export class RevisitPolicy implements Policy {
     const all = JSON.parse(text) as { version: number; price: number[]; models: unknown };
     if (all.version !== 1) return;
     this.models.restoreShared(all.models);
+    // By now the pages are known, and the saved price was for so many looks a page.
+    this.price.setBudget(this.budget, this.pages, now);
     this.price.restore(all.price, now);
   }
 
@@ -259,10 +268,11 @@ export class RevisitPolicy implements Policy {
   private ripeness(page: number, now: number): number {
     const { models, aims } = this;
     models.outlook(page, now);
-    const worth = this.watched[page]!.weight * (aims.importance ? aims.importance(now) : 1);
+    const { weight, site, loss } = this.watched[page]!;
+    const worth = weight * (aims.importance ? aims.importance(now) : 1);
     const missed = models.mass + models.together;
-    const mark = (this.dear * models.rate) / worth;
-    if ((this.watched[page]!.loss ?? aims.loss) !== 'staleness') return missed / Math.sqrt(2 * mark);
+    const mark = (this.dear * (this.dearSites.get(site) ?? 1) * models.rate) / worth;
+    if ((loss ?? aims.loss) !== 'staleness') return missed / Math.sqrt(2 * mark);
     // For small U both marks agree: 1 - (1 + U) exp(-U) is U^2 / 2 there.
     return Math.sqrt(Math.max(0, missed < 1e-3 ? missed ** 2 / 2 : 1 - (1 + missed) * Math.exp(-missed)) / mark);
   }

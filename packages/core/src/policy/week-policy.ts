@@ -12,7 +12,7 @@
  */
 import { WeekCounts } from '../learn/week-counts.ts';
 import { StandingMarket } from '../plan/standing-market.ts';
-import { steadyCurve } from '../plan/steady-curve.ts';
+import { type SteadyCurve, evenCurve, steadyCurve } from '../plan/steady-curve.ts';
 import { type SteadyShape, steadyShape } from '../plan/steady-shape.ts';
 import { type Profile, constant, integral, reach } from '../time/profile.ts';
 import { weekSeconds } from '../time/week.ts';
@@ -48,6 +48,7 @@ export class WeekPolicy implements Policy {
   #rateSum = 0;
   #week: Profile = constant(1);
   #steady: SteadyShape = steadyShape(this.#week, constant(1));
+  #curve: SteadyCurve = evenCurve;
   #weekChanges = 0;
   #budget = 0;
   #price = Infinity;
@@ -160,14 +161,14 @@ export class WeekPolicy implements Policy {
     this.#weekChanges = this.#counts.changes;
     this.#week = this.#counts.shape();
     this.#steady = steadyShape(this.#week, constant(1));
-    if (this.name === 'doe') this.#market.setCurve(steadyCurve(this.#week));
+    if (this.name === 'doe') this.#curve = steadyCurve(this.#week);
   }
 
   #findPrices(now: number): void {
     const enough = Math.max(looksBetweenPricesMin, looksPerPageBetweenPrices * this.#market.pages);
     if (this.#looksSincePrice < enough || !(this.#budget > 0)) return;
     this.#looksSincePrice = 0;
-    this.#price = this.#market.clear(this.#budget).price;
+    this.#price = this.#market.prices(this.#budget, this.#curve).price;
     this.#expectedAtArrival = this.#rateSum / this.#budget;
     const moved = this.#price / this.#queuedPrice;
     if (moved < priceMoved && moved > 1 / priceMoved) return;
