@@ -12,64 +12,77 @@
  * - following first successors takes the most edges and last successors the fewest, and every number between is possible.
  * From 0 the path then takes the first tight successor from which the edges that are left can still be used up.
  *
- * Cost: one sweep for W and about 4·N edges looked at. Numerically delicate: "tight" means up to 1e-12 of what the path costs, so a plan
- * that is better by less than that counts as a tie; W is summed anew from exact gaps, because the sweep's own values are not
- * that good.
+ * Only points through which a best path goes are looked at: those with V(j) + W(j) = V(N), told up to rounding by a sweep each
+ * way. Cost: two sweeps, and a few gaps for each such point.
+ * Numerically delicate: "tight" means up to 1e-12 of what the path costs, so a plan that is better by less than that counts as
+ * a tie; W is summed anew from exact gaps, because the sweeps' own values are not that good.
  */
 import type { Lines, Loss } from '../loss/loss.ts';
-import { type Grid, type Path, pathOn, predecessorsOf } from './monge-path.ts';
+import { type Grid, type Path, pathOn, sweepsOf } from './monge-path.ts';
 
 /** Relative to the priced cost of the whole path. */
 const tie = 1e-12;
+/** So far the values of a sweep may be off, relative to the loss of the whole window. */
+const sweepRounding = 1e-13;
 
 /** `path` is best at the price among those with at most `edgesMax` edges; of its equals, the one with most edges and lowest points. */
 export function lowestPath(grid: Grid, price: number, path: Path, edgesMax: number): Path {
-  const last = grid.times.length - 1;
-  const { values, next } = costsToEnd(grid, price);
   const slack = tie * (path.cost + price * path.edges);
-  const edge = (i: number, j: number): number => grid.loss.gap(grid.times[i], grid.times[j]) + price;
-  const apart = surelyApart(grid, price, values, slack);
-  const tight = (i: number, j: number): boolean => !apart(i, j) && edge(i, j) + values[j] <= values[i] + slack;
-  const most = mostEdges(grid, tight, next);
-  const fewest = fewestEdges(grid, tight, next);
+  const { points, next } = pointsOnBestPaths(grid, price, slack);
+  if (points.length <= path.edges + 1) return path;
+  const at = (a: number): number => grid.times[points[a]];
+  const edge = (a: number, b: number): number => grid.loss.gap(at(a), at(b)) + price;
+  const values = costsToEnd(next, edge);
+  const tight = (a: number, b: number): boolean => edge(a, b) + values[b] <= values[a] + slack;
+  const ahead = firstAhead(points, grid.stepsMin);
+  const most = mostEdges(ahead, next, tight);
+  const fewest = fewestEdges(next, tight);
   const edges = Math.min(edgesMax, most[0]);
   const nodes = new Int32Array(edges + 1);
   let spent = 0;
   for (let k = 1, from = 0; k <= edges; k++) {
     const left = edges - k;
-    let j = from + grid.stepsMin;
-    for (; j <= last; j++) {
-      if (fewest[j] > left || most[j] < left) continue;
-      if (!apart(from, j) && spent + edge(from, j) + values[j] <= values[0] + slack) break;
-    }
+    let b = ahead[from];
+    for (; b < points.length; b++)
+      if (fewest[b] <= left && most[b] >= left && spent + edge(from, b) + values[b] <= values[0] + slack) break;
     // Plans that differ by about the tolerance can add up to more than it; then the path we came with stands.
-    if (j > last) return path;
-    spent += edge(from, j);
-    nodes[k] = j;
-    from = j;
+    if (b >= points.length) return path;
+    spent += edge(from, b);
+    nodes[k] = points[b];
+    from = b;
   }
   return pathOn(grid, nodes);
 }
 
-interface CostsToEnd {
-  /** The least priced cost from each point to the last; Infinity where the spacing lets none through. */
-  readonly values: Float64Array;
+interface BestPoints {
+  /** Ascending, from 0 to N. */
+  readonly points: Int32Array;
+  /** For each of them, by its place in `points`, a point that a best path goes to next; −1 for the last. */
   readonly next: Int32Array;
 }
 
-/** The forward sweep on the grid with time turned round. */
-function costsToEnd(grid: Grid, price: number): CostsToEnd {
+function pointsOnBestPaths(grid: Grid, price: number, slack: number): BestPoints {
   const { loss, times, stepsMin } = grid;
   const last = times.length - 1;
-  const previous = predecessorsOf({ loss: mirrored(loss, times), times, stepsMin })(price);
-  const values = new Float64Array(times.length).fill(Infinity);
-  const next = new Int32Array(times.length).fill(last + 1);
-  values[last] = 0;
-  for (let i = last - stepsMin; i >= 0; i--) {
-    next[i] = last - previous[last - i];
-    values[i] = loss.gap(times[i], times[next[i]]) + price + values[next[i]];
-  }
-  return { values, next };
+  const { values } = sweepsOf(grid)(price);
+  const turned = sweepsOf({ loss: mirrored(loss, times), times, stepsMin })(price);
+  const most = values[last] + slack + sweepRounding * loss.gap(times[0], times[last]);
+  const points: number[] = [0];
+  const placeOf = new Int32Array(last + 1).fill(-1);
+  placeOf[0] = 0;
+  for (let j = stepsMin; j <= last - stepsMin; j++)
+    if (values[j] + turned.values[last - j] <= most) placeOf[j] = points.push(j) - 1;
+  placeOf[last] = points.push(last) - 1;
+  const next = Int32Array.from(points, (j) => (j === last ? -1 : placeOf[last - turned.previous[last - j]]));
+  return { points: Int32Array.from(points), next };
+}
+
+/** The least priced cost from each point to the last; Infinity where rounding left a point without a next one. */
+function costsToEnd(next: Int32Array, edge: (a: number, b: number) => number): Float64Array {
+  const values = new Float64Array(next.length).fill(Infinity);
+  values[next.length - 1] = 0;
+  for (let a = next.length - 2; a >= 0; a--) if (next[a] > a) values[a] = edge(a, next[a]) + values[next[a]];
+  return values;
 }
 
 /**
@@ -102,52 +115,47 @@ function mirroredLines({ L, A, M }: Lines): Lines {
   return turned;
 }
 
-/** The formula of lines subtracts numbers of the size of the whole window: so far it may be off, relative to A·L. */
-const linesRounding = 1e-14;
-
-/** A quick look at an edge: true only where it is not tight, whatever rounding says. */
-function surelyApart({ loss, times }: Grid, price: number, values: Float64Array, slack: number): Tight {
-  const lines = loss.lines?.(times);
-  if (!lines) return () => false;
-  const { L, A, M } = lines;
-  const last = times.length - 1;
-  const doubt = slack + linesRounding * A[last] * L[last] - price;
-  return (i, j) => A[j] * (L[j] - L[i]) - M[j] + M[i] + values[j] > values[i] + doubt;
+/** The first point that keeps the spacing from each. */
+function firstAhead(points: Int32Array, stepsMin: number): Int32Array {
+  const ahead = new Int32Array(points.length);
+  for (let a = 0, b = 0; a < points.length; a++) {
+    while (b < points.length && points[b] < points[a] + stepsMin) b++;
+    ahead[a] = b;
+  }
+  return ahead;
 }
 
-type Tight = (i: number, j: number) => boolean;
+type Tight = (a: number, b: number) => boolean;
 
 /** For each point, the edges of the longest path of tight edges to the last; −1 where there is none. */
-function mostEdges({ times, stepsMin }: Grid, tight: Tight, next: Int32Array): Int32Array {
-  const last = times.length - 1;
-  const first = new Int32Array(times.length);
-  for (let i = 0, j = 0; i <= last - stepsMin; i++) {
-    j = Math.max(j, i + stepsMin);
-    while (j < next[i] && !(reaches(j, last, stepsMin) && tight(i, j))) j++;
-    first[i] = j;
+function mostEdges(ahead: Int32Array, next: Int32Array, tight: Tight): Int32Array {
+  const first = new Int32Array(next.length).fill(-1);
+  for (let a = 0, b = 0; a + 1 < next.length; a++) {
+    if (next[a] < 0) continue;
+    b = Math.max(b, ahead[a]);
+    while (b < next[a] && !tight(a, b)) b++;
+    first[a] = b;
   }
-  return countEdges(first, stepsMin);
+  return countEdges(first);
 }
 
 /** The same with the shortest such path. */
-function fewestEdges({ times, stepsMin }: Grid, tight: Tight, next: Int32Array): Int32Array {
-  const last = times.length - 1;
-  const furthest = new Int32Array(times.length);
-  for (let i = last - stepsMin, j = last; i >= 0; i--) {
-    while (j > next[i] && !(reaches(j, last, stepsMin) && tight(i, j))) j--;
-    furthest[i] = j;
+function fewestEdges(next: Int32Array, tight: Tight): Int32Array {
+  const furthest = new Int32Array(next.length).fill(-1);
+  for (let a = next.length - 2, b = next.length - 1; a >= 0; a--) {
+    if (next[a] < 0) continue;
+    while (b > next[a] && !tight(a, b)) b--;
+    furthest[a] = b;
   }
-  return countEdges(furthest, stepsMin);
+  return countEdges(furthest);
 }
 
-function reaches(j: number, last: number, stepsMin: number): boolean {
-  return j === last || j <= last - stepsMin;
-}
-
-function countEdges(successor: Int32Array, stepsMin: number): Int32Array {
-  const last = successor.length - 1;
+function countEdges(successor: Int32Array): Int32Array {
   const counts = new Int32Array(successor.length).fill(-1);
-  counts[last] = 0;
-  for (let i = last - stepsMin; i >= 0; i--) counts[i] = 1 + counts[successor[i]];
+  counts[successor.length - 1] = 0;
+  for (let a = successor.length - 2; a >= 0; a--) {
+    const after = successor[a] < 0 ? -1 : counts[successor[a]];
+    if (after >= 0) counts[a] = after + 1;
+  }
   return counts;
 }

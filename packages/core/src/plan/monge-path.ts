@@ -42,12 +42,24 @@ export function pathsOf(grid: Grid): PathAtPrice {
 
 /** For any price, the best point before each point; good until asked again. */
 export function predecessorsOf(grid: Grid): (price: number) => Int32Array {
+  const at = sweepsOf(grid);
+  return (price) => at(price).previous;
+}
+
+export interface Sweep {
+  readonly previous: Int32Array;
+  /** V, up to its rounding; 0 where the spacing lets no path through. */
+  readonly values: Float64Array;
+}
+
+/** The same with the least priced cost up to each point. */
+export function sweepsOf(grid: Grid): (price: number) => Sweep {
   const previous = new Int32Array(grid.times.length);
   const values = new Float64Array(grid.times.length);
   const sweep = grid.loss.lines ? hullSweep(grid, values, previous) : queueSweep(grid, values, previous);
   return (price) => {
     sweep(price);
-    return previous;
+    return { previous, values };
   };
 }
 

@@ -56,9 +56,10 @@ export function planPolite(loss: Loss, probes: number, spacing: number, steps: n
   const stepsMin = stepsOf(spacing, loss.to / steps);
   const probesMax = Math.floor(steps / stepsMin);
   if (probesMax < 1 || (spacing > 0 && probes > probesMax)) return { kind: 'infeasible', probesMax };
-  const grid: Grid = { loss, times: equalSteps(loss.to, steps), stepsMin };
+  const times = equalSteps(loss.to, steps);
+  const grid: Grid = { loss: withLines(loss, times), times, stepsMin };
   const looks = Math.min(probes, probesMax);
-  const found = pathWithin(grid, pathsOf(grid), looks, coarsePrice(grid, looks));
+  const found = pathWithin(grid, pathsOf(grid), looks, coarsePrice(loss, steps, stepsMin, looks));
   const { price, lowerBound } = found;
   const path = lowestPath(grid, price, found.path, looks);
   return {
@@ -70,16 +71,22 @@ export function planPolite(loss: Loss, probes: number, spacing: number, steps: n
   };
 }
 
+/** The same loss with its lines on this grid worked out once. */
+function withLines(loss: Loss, times: Float64Array): Loss {
+  const lines = loss.lines?.(times);
+  return lines ? { ...loss, lines: () => lines } : loss;
+}
+
 /** Below this a whole search costs less than a hint from a coarser grid would save. */
 const hintSteps = 4_096;
 
 /** The price on a grid an eighth as fine, which is near that of the fine one; undefined where it says nothing. */
-function coarsePrice({ loss, times, stepsMin }: Grid, probes: number): number | undefined {
-  const steps = Math.floor((times.length - 1) / 8);
-  if (times.length - 1 < hintSteps || steps < 8 * probes) return undefined;
-  const coarse = { loss, times: equalSteps(loss.to, steps), stepsMin: Math.ceil(stepsMin / 8) };
+function coarsePrice(loss: Loss, finer: number, finerMin: number, probes: number): number | undefined {
+  const steps = Math.floor(finer / 8);
+  if (finer < hintSteps || steps < 8 * probes) return undefined;
+  const coarse = { loss, times: equalSteps(loss.to, steps), stepsMin: Math.ceil(finerMin / 8) };
   if (probes * coarse.stepsMin > steps) return undefined;
-  return pathWithin(coarse, pathsOf(coarse), probes, coarsePrice(coarse, probes)).price;
+  return pathWithin(coarse, pathsOf(coarse), probes, coarsePrice(loss, steps, coarse.stepsMin, probes)).price;
 }
 
 /** The least cost for every budget: entry k − 1 is that of at most k looks, k = 1 … probes. */
