@@ -53,6 +53,7 @@ export class Loop {
   readonly #ended = new AbortController();
   #inFlight = 0;
   #gatheringProbes = false;
+  #loading = false;
   #stopping = false;
   #dead = false;
   #sent = 0;
@@ -183,7 +184,9 @@ export class Loop {
     const learned = await store.recall(`policy:${policy.name}`);
     const access = await store.recall('access-times');
     if (access) this.access.restore(access);
+    this.#loading = true;
     for await (const batch of store.everyPage()) for (const watched of batch) this.watch(watched);
+    this.#loading = false;
     const trusted = await store.recall('index-trust');
     if (trusted) this.#discovery.restore(trusted);
     if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000);
@@ -249,7 +252,8 @@ export class Loop {
       policy.started(page, lastLookMs / 1000);
       policy.looked(page, lastLookMs / 1000, { kind: 'first' });
     }
-    this.market.watched(entry, nowSeconds);
+    // All that is loaded enters the market together, once what belongs to no page is known again.
+    if (!this.#loading) this.market.watched(entry, nowSeconds);
     this.#wake();
   }
 

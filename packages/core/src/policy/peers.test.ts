@@ -65,3 +65,42 @@ test('the interval rules are the peers’', () => {
   expect(waits(nutch, [false, true])).toEqual([720, 792, 806.4]);
   expect(waits(heritrix, [false, false, true], 0.5)).toEqual([12, 18, 27, 18]);
 });
+
+test('interval rules go on after a restart where they were', () => {
+  const day = 86_400;
+  for (const rule of [nutch, stormcrawler, heritrix, miniflux]) {
+    const next = random(3);
+    const page = { page: 0, site: 0, folder: 0, weight: 1, spacingSeconds: 0 };
+    const before = new IntervalPolicy(rule);
+    before.watch(page, 0);
+    before.looked(0, 0, { kind: 'first' });
+    let now = 0;
+    const look = (policy: IntervalPolicy, changed: boolean): void => {
+      policy.started(0);
+      policy.looked(0, now, { kind: changed ? 'changed' : 'unchanged' });
+    };
+    for (let i = 0; i < 5; i++) {
+      now = before.due(0);
+      look(before, next() < 0.5);
+    }
+    const saved = before.save(0);
+    expect(saved.length).toBeLessThanOrEqual(64);
+    const after = new IntervalPolicy(rule);
+    after.watch(page, now + 60);
+    expect(after.restore(0, saved, now + 60)).toBe(true);
+    expect(after.due(0)).toBeCloseTo(before.due(0), 6);
+    for (let i = 0; i < 6; i++) {
+      now = before.due(0);
+      const changed = next() < 0.5;
+      look(before, changed);
+      look(after, changed);
+      expect(after.due(0)).toBeCloseTo(before.due(0), 3);
+    }
+    expect(after.restore(0, new Uint8Array(57), now)).toBe(false);
+    // A clock that was years ahead does not put the page off for years.
+    const ahead = new IntervalPolicy(rule);
+    ahead.watch(page, now - 4000 * day);
+    ahead.restore(0, before.save(0), now - 4000 * day);
+    expect(ahead.due(0)).toBeLessThan(now - 4000 * day + 366 * day);
+  }
+});

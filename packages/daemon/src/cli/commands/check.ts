@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import { existsSync } from 'node:fs';
 import type { Config, Flags } from '../../config/config.ts';
-import { createLoop, createPolicy, createTelling, policyUnknown } from '../../daemon.ts';
-import { type Opening, openFolder } from '../../folder.ts';
-import { noFolder, problemOutcome, remote } from '../client.ts';
+import { createLoop, createTelling } from '../../daemon.ts';
+import type { Opening } from '../../folder.ts';
+import { type Client, problemOutcome } from '../client.ts';
+import { openedBy } from '../opening.ts';
 import { createLog } from '../../log.ts';
 import { changeBody } from '../../api/bodies.ts';
-import { note, printJson, print, type CommandOutcome, done, failed, wrong } from '../outcome.ts';
+import { note, printJson, print, type CommandOutcome, done } from '../outcome.ts';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
 import type { Change } from '../../values/change.ts';
 import { type ChangeBody, changeTable } from './changes.ts';
-import { configOptions, readConfig } from './serve.ts';
+import { configOptions } from './serve.ts';
 
 interface CheckOptions extends Flags {
   readonly all?: boolean;
@@ -27,8 +27,7 @@ interface Checked {
 }
 
 /** Asks the daemon that runs on the folder; the looks are its own, within its budget. */
-async function checkThrough(url: string, key: string | undefined, all: boolean): Promise<Checked | CommandOutcome> {
-  const client = remote(url, key);
+async function checkThrough(client: Client, all: boolean): Promise<Checked | CommandOutcome> {
   const answer = await client.ask('POST', '/api/check', { all });
   return answer.status >= 400 ? problemOutcome(answer) : (answer.body as Checked);
 }
@@ -55,17 +54,10 @@ async function checkAlone(config: Config, folder: Opening, all: boolean): Promis
 
 async function check(file: string | undefined, options: CheckOptions): Promise<CommandOutcome> {
   const { all = false, json, ...flags } = options;
-  const config = readConfig(file, { logLevel: 'warn', ...flags });
-  if (config.kind === 'wrong') return wrong(config.sentence);
-  if (!createPolicy(config.value.policy)) return wrong(policyUnknown(config.value.policy));
-  if (!existsSync(config.value.data)) return wrong(noFolder(config.value.data));
-  const folder = openFolder(config.value.data);
-  if (folder.kind === 'failed') return failed(folder.sentence);
-  if (folder.kind === 'held' && folder.url === undefined) return failed(folder.sentence);
-  const checked =
-    folder.kind === 'held'
-      ? await checkThrough(folder.url!, folder.key, all)
-      : await checkAlone(config.value, folder, all);
+  const checked = await openedBy<Checked>(file, flags, {
+    through: (client) => checkThrough(client, all),
+    alone: (config, folder) => checkAlone(config, folder, all),
+  });
   if ('code' in checked) return checked;
   if (json) printJson(checked);
   else if (checked.changes.length > 0) print(changeTable(checked.changes));

@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
-import { existsSync } from 'node:fs';
 import { type PlanBody, planBody } from '../../api/plan.ts';
 import type { Config, Flags } from '../../config/config.ts';
-import { createLoop, createPolicy, policyUnknown } from '../../daemon.ts';
-import { type Opening, openFolder } from '../../folder.ts';
+import { createLoop } from '../../daemon.ts';
+import type { Opening } from '../../folder.ts';
 import { createLog } from '../../log.ts';
 import { type BudgetPoint, type BudgetView, budgetView } from '../../standing-plan.ts';
 import { systemClock } from '../../values/clock.ts';
-import { noFolder, problemOutcome, remote } from '../client.ts';
+import { type Client, problemOutcome } from '../client.ts';
+import { openedBy } from '../opening.ts';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
-import { type CommandOutcome, done, failed, print, printJson, wrong } from '../outcome.ts';
+import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
 import { plot } from '../plot.ts';
 import { table } from '../table.ts';
-import { configOptions, readConfig } from './serve.ts';
+import { configOptions } from './serve.ts';
 
 interface PlanOptions extends Flags {
   readonly limit: string;
@@ -25,8 +25,7 @@ interface Planned {
   readonly budget: BudgetView;
 }
 
-async function planThrough(url: string, key: string | undefined, limit: number): Promise<Planned | CommandOutcome> {
-  const client = remote(url, key);
+async function planThrough(client: Client, limit: number): Promise<Planned | CommandOutcome> {
   const plan = await client.ask('GET', `/api/plan?limit=${limit}`);
   if (plan.status >= 400) return problemOutcome(plan);
   const budget = await client.ask('GET', '/api/budget');
@@ -50,17 +49,10 @@ async function plan(file: string | undefined, options: PlanOptions): Promise<Com
   const limit = Number(text);
   if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)
     return wrong(`--limit ${text}: a whole number from 1 to 10000 is expected`);
-  const config = readConfig(file, { logLevel: 'warn', ...flags });
-  if (config.kind === 'wrong') return wrong(config.sentence);
-  if (!createPolicy(config.value.policy)) return wrong(policyUnknown(config.value.policy));
-  if (!existsSync(config.value.data)) return wrong(noFolder(config.value.data));
-  const folder = openFolder(config.value.data);
-  if (folder.kind === 'failed') return failed(folder.sentence);
-  if (folder.kind === 'held' && folder.url === undefined) return failed(folder.sentence);
-  const planned =
-    folder.kind === 'held'
-      ? await planThrough(folder.url!, folder.key, limit)
-      : await planAlone(config.value, folder, limit);
+  const planned = await openedBy<Planned>(file, flags, {
+    through: (client) => planThrough(client, limit),
+    alone: (config, folder) => planAlone(config, folder, limit),
+  });
   if ('code' in planned) return planned;
   if (json) printJson({ ...planned.plan, budget: planned.budget });
   else print(planned.plan.pages === 0 ? 'Nothing is watched yet; "revisit add URL" begins.' : shown(planned));
