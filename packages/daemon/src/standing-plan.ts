@@ -59,6 +59,8 @@ interface Request {
 function requestsOf(loop: Loop, nowMs: number): { requests: readonly Request[]; policyDelayHours: number | null } {
   const { policy, collection } = loop;
   const { market } = loop.market;
+  // A policy that has just begun, or whose price has moved, works its times out when it is asked for the next look.
+  policy.next(nowMs / 1000);
   const requests: Request[] = [];
   let waiting = 0;
   let changes = 0;

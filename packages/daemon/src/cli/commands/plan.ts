@@ -103,7 +103,9 @@ function sentences(plan: PlanBody, budget: BudgetView): readonly string[] {
   const [dear] = plan.dearSites;
   if (dear)
     lines.push(
-      `${plan.dearSites.length} sites could use more looks than their spacing allows, ${dear.site} most of all.`,
+      plan.dearSites.length === 1
+        ? `${dear.site} could use more looks than its limits allow.`
+        : `${plan.dearSites.length} sites could use more looks than their limits allow, ${dear.site} most of all.`,
     );
   return lines;
 }
