@@ -115,7 +115,8 @@ export class Departures {
     if (share === undefined) {
       const now = this.#parts.clock.nowMs();
       const hours = Array.from({ length: 168 }, (_, hour) => now + hour * 3_600_000);
-      share = hours.filter((at) => !((rules.quietUntilMs!(at) ?? 0) > at)).length / hours.length;
+      // A site that is never open for a whole hour is open now and then all the same.
+      share = Math.max(1, hours.filter((at) => !((rules.quietUntilMs!(at) ?? 0) > at)).length) / hours.length;
       this.#openShares.set(site, share);
     }
     return share;

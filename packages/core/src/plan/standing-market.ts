@@ -11,7 +11,7 @@
  * Invariant: as in market.ts a page's price is the greater of the whole's and its site's own; the dual value bounds every
  * plan of looks made ahead from below.
  * Cost: a page's new model costs O(1); new prices cost O(sites × sizes + pages with a spacing of their own), whatever the number
- * of pages; the certificate of a week reads the curve once a page. Memory: four numbers a page.
+ * of pages (a collection has a few dozen sizes); the certificate of a week reads the curve once a page. Memory: four numbers a page.
  */
 import { type SteadyCurve, evenCurve } from './steady-curve.ts';
 
@@ -36,9 +36,11 @@ interface Size {
   roots: number;
 }
 
+type Sizes = Map<number, Size>;
+
 interface SiteBook {
   /** Pages without a spacing of their own, by size. */
-  readonly sizes: Map<number, Size>;
+  readonly sizes: Sizes;
   cap: number;
   readonly limited: Set<number>;
 }
@@ -51,6 +53,8 @@ export class StandingMarket {
   readonly #site: number[] = [];
   readonly #spacing: number[] = [];
   readonly #sites: SiteBook[] = [];
+  /** Those of all sites together. */
+  readonly #sizes: Sizes = new Map();
   /** Σ k of all pages: what a mean delay is a mean over. */
   #scaleSum = 0;
   #pages = 0;
@@ -102,11 +106,7 @@ export class StandingMarket {
       limited.add(page);
       return;
     }
-    const size = sizes.get(sizeOf(scale));
-    if (size) {
-      size.count++;
-      size.roots += Math.sqrt(scale);
-    } else sizes.set(sizeOf(scale), { count: 1, roots: Math.sqrt(scale) });
+    for (const all of [sizes, this.#sizes]) put(all, sizeOf(scale), 1, Math.sqrt(scale));
   }
 
   remove(page: number): void {
@@ -115,9 +115,7 @@ export class StandingMarket {
     const { limited, sizes } = this.#sites[site];
     const scale = this.#scale[page];
     if (!limited.delete(page) && scale > 0) {
-      const size = sizes.get(sizeOf(scale))!;
-      size.roots -= Math.sqrt(scale);
-      if (--size.count === 0) sizes.delete(sizeOf(scale));
+      for (const all of [sizes, this.#sizes]) take(all, sizeOf(scale), 1, Math.sqrt(scale));
     }
     this.#pages--;
     this.#scaleSum = this.#pages > 0 ? Math.max(0, this.#scaleSum - scale) : 0;
@@ -132,7 +130,7 @@ export class StandingMarket {
     const dearSites: { site: number; price: number }[] = [];
     this.#sites.forEach((book, site) => {
       if (own[site] > price) dearSites.push({ site, price: own[site] - price });
-      looks += this.#demand(book, Math.max(price, own[site]), curve);
+      looks += this.#wanted(book.sizes, book.limited, Math.max(price, own[site]), curve);
     });
     return { price, looksPerSecond: looks, dearSites };
   }
@@ -181,22 +179,53 @@ export class StandingMarket {
     return every(this.#scale[page], this.#spacing[page], prices.price + (dear?.price ?? 0), curve);
   }
 
+  /**
+   * Sites whose cap binds at the price without them are dear; what they leave over makes looks cheaper elsewhere, which may make
+   * others dear, never the other way round. Few are, so the rest is told from the sizes of all pages together.
+   */
   #solve(looksPerSecond: number, curve: SteadyCurve): { readonly own: Float64Array; readonly price: number } {
-    const own = Float64Array.from(this.#sites, (book) => leastPrice((p) => this.#demand(book, p, curve), book.cap));
-    const everywhere = (price: number): number =>
-      this.#sites.reduce((sum, book, s) => sum + (price < own[s] ? book.cap : this.#demand(book, price, curve)), 0);
-    return { own, price: leastPrice(everywhere, looksPerSecond) };
+    const own = new Float64Array(this.#sites.length);
+    const rest = new Map(Array.from(this.#sizes, ([size, { count, roots }]) => [size, { count, roots }]));
+    let limited = this.#sites.flatMap((book) => [...book.limited]);
+    let left = looksPerSecond;
+    for (;;) {
+      const demand = (price: number): number => this.#wanted(rest, limited, price, curve);
+      const price = left > 0 ? leastPrice(demand, left) : Infinity;
+      let more = false;
+      this.#sites.forEach((book, site) => {
+        if (own[site] > 0 || !(this.#wanted(book.sizes, book.limited, price, curve) > book.cap)) return;
+        own[site] = leastPrice((p) => this.#wanted(book.sizes, book.limited, p, curve), book.cap);
+        left -= book.cap;
+        for (const [size, { count, roots }] of book.sizes) take(rest, size, count, roots);
+        if (book.limited.size > 0) limited = limited.filter((page) => this.#site[page] !== site);
+        more = true;
+      });
+      if (!more) return { own, price };
+    }
   }
 
-  #demand(book: SiteBook, price: number, curve: SteadyCurve): number {
+  #wanted(sizes: Sizes, limited: Iterable<number>, price: number, curve: SteadyCurve): number {
     let sum = 0;
-    for (const { count, roots } of book.sizes.values()) {
-      const scale = (roots / count) ** 2;
-      sum += price > 0 ? count * curve.looks(price / scale) : Infinity;
-    }
-    for (const page of book.limited) sum += 1 / every(this.#scale[page], this.#spacing[page], price, curve);
+    for (const { count, roots } of sizes.values())
+      sum += price > 0 ? count * curve.looks(price / (roots / count) ** 2) : Infinity;
+    for (const page of limited) sum += 1 / every(this.#scale[page], this.#spacing[page], price, curve);
     return sum;
   }
+}
+
+function put(sizes: Sizes, size: number, count: number, roots: number): void {
+  const known = sizes.get(size);
+  if (known) {
+    known.count += count;
+    known.roots += roots;
+  } else sizes.set(size, { count, roots });
+}
+
+function take(sizes: Sizes, size: number, count: number, roots: number): void {
+  const known = sizes.get(size)!;
+  known.count -= count;
+  known.roots -= roots;
+  if (known.count === 0) sizes.delete(size);
 }
 
 /** Seconds between looks at a price; Infinity for a page that never changes. */

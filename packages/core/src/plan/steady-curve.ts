@@ -100,9 +100,15 @@ export function steadyCurve(shape: Profile): SteadyCurve {
     return even * (at(below).share + (step - below) * (at(below + 1).share - at(below).share));
   };
   /** The slope of the plan's cost from one ratio swept to the next, which is the looks in the middle. */
+  const slopes = new Map<number, number>();
   const slope = (below: number): number => {
-    const [low, high] = [ratioOf(below), ratioOf(below + 1)];
-    return (value(high) - value(low)) / (high - low);
+    let found = slopes.get(below);
+    if (found === undefined) {
+      const [low, high] = [ratioOf(below), ratioOf(below + 1)];
+      found = (value(high) - value(low)) / (high - low);
+      slopes.set(below, found);
+    }
+    return found;
   };
   const looks = (ratio: number): number => {
     const step = Math.log2(ratio) * sweepsPerDoubling - 0.5;
