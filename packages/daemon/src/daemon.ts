@@ -7,6 +7,7 @@ import { createApi } from './api/server.ts';
 import { restoreSettings } from './api/settings.ts';
 import type { Config } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
+import { readRetention } from './config/retention.ts';
 import { siteSettings } from './config/site-rules.ts';
 import { detect } from './detect/detect.ts';
 import { Desk } from './desk.ts';
@@ -17,6 +18,7 @@ import type { LoopParts } from './loop-parts.ts';
 import { type ObserverOptions, createObserver } from './observe/observe.ts';
 import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
+import { settingsWrong } from './settings-wrong.ts';
 import { Telling } from './telling.ts';
 import { type Clock, systemClock } from './values/clock.ts';
 import type { Observer } from './values/observation.ts';
@@ -155,6 +157,8 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   for (const [i, input] of config.pages.entries()) {
     const page = readPage(input);
     if (page.kind === 'wrong') return { kind: 'wrong', sentence: `pages.${i}: ${page.sentence}` };
+    const wrong = settingsWrong(page.value);
+    if (wrong !== undefined) return { kind: 'wrong', sentence: `pages.${i}: ${wrong}` };
     pages.push(page.value);
   }
   if (!createPolicy(config.policy)) {
@@ -167,6 +171,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const telling = await createTelling(config, folder.store, log, clock);
   const loop = createLoop(config, folder.store, log, world, telling);
   loop.onKept(() => telling.courier.nudge());
+  telling.subscribers.onChanged((asksOther) => loop.renew(asksOther));
   loop.onKept((changes) => {
     for (const { kind, url, summary } of changes) log('info', kind, { url, summary });
   });
@@ -222,11 +227,14 @@ async function tidy(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!care || Object.keys(config.keep).length === 0) return;
+  if (!care) return;
   for (let waitMs = 60_000; ; waitMs = 86_400_000) {
     await clock.sleep(waitMs, signal);
     if (signal.aborted) return;
-    const gone = care.retain(config.keep, clock.nowMs());
+    const gone = care.retain(config.keep, clock.nowMs(), (keep) => {
+      const read = readRetention(keep, 'options.keep');
+      return read.kind === 'read' ? read.value : undefined;
+    });
     if (gone > 0) log('info', 'versions let go', { versions: gone });
   }
 }

@@ -257,6 +257,12 @@ export class Loop {
     this.#wake();
   }
 
+  /** Pages whose subscriptions ask something else of the plan than before are planned anew. */
+  renew(asksOther: (page: Page) => boolean): void {
+    const concerned = [...this.collection].filter(({ page }) => !page.paused && asksOther(page));
+    for (const { page, state } of concerned) this.watch({ page, state });
+  }
+
   /** The site's limits, in the plan and at its gate. */
   #space(site: string, crawlDelayMs?: number): void {
     this.market.setCap(this.collection.sites.index(site), this.#departures.space(site, crawlDelayMs));

@@ -15,7 +15,7 @@ export type Page = { readonly id: string; readonly url: string; readonly site: s
 
 export type Change = { readonly cursor: string; readonly id: string; readonly pageId: string; readonly url: string; readonly site: string; readonly title?: string | undefined; readonly tags: readonly (string)[]; readonly kind: 'changed' | 'gone' | 'returned' | 'moved' | 'discovered' | 'trouble'; readonly at: string; readonly after: string | null; readonly fromVersion?: number | undefined; readonly toVersion?: number | undefined; readonly count: number; readonly summary: string; readonly seen?: boolean | undefined };
 
-export type Version = { readonly number: number; readonly at: string; readonly hash: string; readonly format: string; readonly bytes: number };
+export type Version = { readonly number: number; readonly at: string; readonly hash: string; readonly format: string; readonly bytes: number; readonly raw: boolean };
 
 export type Look = { readonly at: string; readonly kind: 'first' | 'changed' | 'unchanged' | 'gone' | 'unreadable' | 'refused' | 'failed'; readonly durationMs: number; readonly bytesReceived: number };
 
@@ -60,6 +60,8 @@ export interface Calls {
   readonly 'GET /api/pages/{id}/versions': { readonly path: { readonly id: string }; readonly answer: { readonly versions: readonly (Version)[] } };
   /** One version, as text */
   readonly 'GET /api/pages/{id}/versions/{number}': { readonly path: { readonly id: string; readonly number: number }; readonly answer: string };
+  /** The whole page as it came with one version, where it is kept (`options.keepRaw`) */
+  readonly 'GET /api/pages/{id}/versions/{number}/raw': { readonly path: { readonly id: string; readonly number: number }; readonly answer: string };
   /** A number over time, where the page shows one */
   readonly 'GET /api/pages/{id}/numbers': { readonly path: { readonly id: string }; readonly answer: { readonly numbers: readonly ({ readonly at: string; readonly value: number })[] } };
   /** What differs between two versions; the last two unless said otherwise */
@@ -79,7 +81,7 @@ export interface Calls {
   /** The same as server-sent events; Last-Event-ID resumes with nothing lost */
   readonly 'GET /api/changes/stream': { readonly query?: { readonly after?: string | undefined }; readonly answer: string };
   /** Full text over the current copies, or over everything that ever came */
-  readonly 'GET /api/search': { readonly query: { readonly q: string; readonly past?: boolean | undefined; readonly site?: string | undefined; readonly tag?: string | undefined; readonly limit?: number | undefined; readonly skip?: number | undefined }; readonly answer: { readonly hits: readonly ({ readonly pageId: string; readonly url: string; readonly site: string; readonly title?: string | undefined; readonly version: number; readonly at: string; readonly score: number; readonly snippet: readonly ({ readonly text: string; readonly hit: boolean })[] })[] } };
+  readonly 'GET /api/search': { readonly query: { readonly q: string; readonly past?: boolean | undefined; readonly site?: string | undefined; readonly tag?: string | undefined; readonly from?: string | undefined; readonly to?: string | undefined; readonly limit?: number | undefined; readonly skip?: number | undefined }; readonly answer: { readonly hits: readonly ({ readonly pageId: string; readonly url: string; readonly site: string; readonly title?: string | undefined; readonly version: number; readonly at: string; readonly score: number; readonly snippet: readonly ({ readonly text: string; readonly hit: boolean })[] })[] } };
   /** Parts of the page that were found to be noise */
   readonly 'GET /api/pages/{id}/noise': { readonly path: { readonly id: string }; readonly answer: { readonly noise: readonly (Noise)[] } };
   /** Ignore a noisy part, or watch it after all */

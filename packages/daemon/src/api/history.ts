@@ -60,6 +60,22 @@ function versionRoutes(app: Api, desk: Desk): void {
     return reply.type('text/plain; charset=utf-8').send(text);
   });
 
+  const raw = operation({
+    tag: 'history',
+    summary: 'The whole page as it came with one version, where it is kept (`options.keepRaw`)',
+    description: 'Always as plain text: what strangers wrote is not run anywhere.',
+    params: Type.Object({ ...idParams.properties, number: Type.Integer({ minimum: 1 }) }),
+    answers: { 200: Media('text/plain', 'The page as the server sent it.') },
+  });
+  app.get('/api/pages/:id/versions/:number/raw', { schema: raw }, async (request, reply) => {
+    const { id, number } = request.params;
+    const text = await desk.store.versionRaw(id, number);
+    if (text !== undefined) return reply.type('text/plain; charset=utf-8').send(text);
+    if ((await desk.store.versionText(id, number)) === undefined) return versionUnknown(reply, id, number);
+    const sentence = `Of version ${number} only what is watched was kept; with options.keepRaw, later versions are kept whole.`;
+    return problem(reply, 404, 'raw-not-kept', sentence);
+  });
+
   const numbers = operation({
     ...page,
     summary: 'A number over time, where the page shows one',

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyReply } from 'fastify';
 import { readPage, readPageFields } from '../config/page-input.ts';
 import type { Desk } from '../desk.ts';
+import { settingsWrong } from '../settings-wrong.ts';
 import type { WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
 import { activityText, pageBody } from './bodies.ts';
@@ -75,6 +76,8 @@ function addRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
       const page = readPage(input);
       if (page.kind === 'wrong')
         return problem(reply, 400, 'page-wrong', many ? `[${i}] ${page.sentence}` : page.sentence);
+      const wrong = settingsWrong(page.value);
+      if (wrong !== undefined) return problem(reply, 400, 'page-wrong', many ? `[${i}] ${wrong}` : wrong);
       pages.push(page.value);
     }
     const kept = await desk.add(pages);
@@ -173,6 +176,8 @@ function bulkRoute(app: Api, desk: Desk, lists: PageLists): void {
     }
     const read = readPageFields(set ?? {});
     if (read.kind === 'wrong') return problem(reply, 400, 'page-wrong', read.sentence);
+    const wrong = settingsWrong(read.value);
+    if (wrong !== undefined) return problem(reply, 400, 'page-wrong', wrong);
     if (read.value.url !== undefined)
       return problem(reply, 400, 'page-wrong', 'set.url: is not allowed; the URL is changed page by page');
     const kept = await desk.updateMany(
@@ -213,6 +218,8 @@ function singleRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
   app.patch('/api/pages/:id', { schema: change, validatorCompiler: exceptBody }, async (request, reply) => {
     const settings = readPageFields(request.body);
     if (settings.kind === 'wrong') return problem(reply, 400, 'page-wrong', settings.sentence);
+    const wrong = settingsWrong(settings.value);
+    if (wrong !== undefined) return problem(reply, 400, 'page-wrong', wrong);
     const known = await find(request.params.id);
     if (!known) return notWatched(reply, request.params.id);
     if (matchesNot(request, settingsTag(known.page))) return changedMeanwhile(reply);

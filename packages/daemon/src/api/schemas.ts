@@ -151,6 +151,7 @@ export const VersionBody = named(
       hash: Type.String(),
       format: Type.String(),
       bytes: Type.Integer(),
+      raw: Type.Boolean({ description: 'Whether the whole page was kept beside what is watched.' }),
     },
     open,
   ),

@@ -13,6 +13,8 @@ export function searchRoutes(app: Api, desk: Desk): void {
       past: Type.Optional(Type.Boolean({ description: 'Versions of the past too.' })),
       site: Type.Optional(Type.String()),
       tag: Type.Optional(Type.String()),
+      from: Type.Optional(Type.String({ format: 'date-time', description: 'Only versions that came then or later.' })),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'Only versions that came before.' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 20 })),
       skip: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
     }),
@@ -37,8 +39,10 @@ export function searchRoutes(app: Api, desk: Desk): void {
     },
   });
   app.get('/api/search', { schema }, async (request) => {
-    const { q, limit = 20, ...rest } = request.query;
-    const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+    const { q, limit = 20, from, to, ...rest } = request.query;
+    const ms = (time: string | undefined) => (time === undefined ? undefined : Date.parse(time));
+    const wanted = { ...rest, fromMs: ms(from), toMs: ms(to) };
+    const given = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
     const hits = await desk.store.search({ words: q, limit, ...given });
     return { hits: hits.map(({ atMs, ...hit }) => ({ ...hit, at: timeText(atMs) })) };
   });

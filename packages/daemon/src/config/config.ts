@@ -117,7 +117,13 @@ export const fileSchema = z.strictObject({
     .optional()
     .describe('Rules for single sites, by registrable domain such as example.org, or by host where there is none'),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional().describe('How much is logged on stderr'),
-  smtp: z.string().optional().describe('Where letters are handed in, such as smtps://user:password@mail.example.org'),
+  smtp: z
+    .string()
+    .refine((text) => /^smtps?:$/.test(URL.parse(text)?.protocol ?? ''), {
+      error: 'an address such as smtps://user:password@mail.example.org is expected',
+    })
+    .optional()
+    .describe('Where letters are handed in, such as smtps://user:password@mail.example.org'),
   mailFrom: z.string().optional().describe('The sender of letters'),
   quiet: z.array(hours).optional().describe('Hours in which nothing is asked for, such as "22:00-06:00 Europe/Berlin"'),
   allowCommands: z.boolean().optional().describe('Whether subscriptions may start programs on this machine'),

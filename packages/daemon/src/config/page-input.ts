@@ -3,6 +3,7 @@ import type { NewPageSettings, Select } from '../values/page.ts';
 import { readScope } from '../values/scope.ts';
 import { normaliseUrl, siteOf } from '../values/url.ts';
 import type { Read } from './config.ts';
+import { readRetention } from './retention.ts';
 import { durationForm, durationMs } from './units.ts';
 
 const expressionKinds = ['css', 'xpath', 'jsonpath', 'jq', 'regexp'] as const;
@@ -127,7 +128,9 @@ const readers: Record<(typeof pageFields)[number], Reader> = {
     }
     const options = value as Record<string, unknown>;
     const scope = readScope(options['discover']);
-    return scope.kind === 'wrong' ? { kind: 'wrong', sentence: `options.${scope.fault.sentence}` } : read({ options });
+    if (scope.kind === 'wrong') return { kind: 'wrong', sentence: `options.${scope.fault.sentence}` };
+    const keep = options['keep'] === undefined ? undefined : readRetention(options['keep'], 'options.keep');
+    return keep?.kind === 'wrong' ? keep : read({ options });
   },
 };
 

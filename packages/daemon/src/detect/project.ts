@@ -50,6 +50,18 @@ function nothing(select: { kind: string; expression: string }): Refused {
   return fault('selector-nothing', `The ${select.kind} selector ${select.expression} matches nothing on the page.`);
 }
 
+/** What is wrong with a selector in itself, whatever the page; a jq filter is only understood by running it. */
+export function selectorWrong(select: Select): string | undefined {
+  const found = (): object => {
+    if (select.kind === 'css') return cssAll(select.expression, parseHtml(''));
+    if (select.kind === 'xpath') return xpath(parseHtml(''), select.expression);
+    if (select.kind === 'jsonpath') return jsonPath({}, select.expression);
+    return select.kind === 'regexp' ? compilePattern(select.expression) : {};
+  };
+  const tried = found();
+  return 'wrong' in tried && 'expression' in select ? invalid(select, String(tried.wrong)).fault.sentence : undefined;
+}
+
 /** Parses and takes out what the rules remove. */
 export function treeOf(text: string, options: DetectOptions): Tree | Refused {
   const tree = parseHtml(text);

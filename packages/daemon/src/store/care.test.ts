@@ -105,6 +105,19 @@ test('retention lets the old go, keeps the last and the last told, and what is l
   await store.close();
 });
 
+test('a page with rules of its own follows those, and everything is kept where they are empty', async () => {
+  const store = open();
+  const id = await filled(store, 30);
+  const own = (keep: unknown) => ((keep as { count?: number }).count ? { countMax: 5 } : {});
+  await store.updatePages([{ id, settings: { options: { keep: {} } } }]);
+  expect(store.care.retain({ countMax: 3 }, 1e6, own)).toBe(0);
+  await store.updatePages([{ id, settings: { options: { keep: { count: 5 } } } }]);
+  expect(store.care.retain({}, 1e6, own)).toBe(25);
+  expect(await store.versions(id)).toHaveLength(5);
+  expect(store.care.retain({}, 1e6)).toBe(0);
+  await store.close();
+});
+
 test('a backup made while changes are kept is whole', async () => {
   const store = open();
   const id = await filled(store, 5);

@@ -2,7 +2,8 @@
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { Archive, type VersionRow } from './archive.ts';
-import { expired, readContent, type Retention } from './versions.ts';
+import type { Retention } from '../values/retention.ts';
+import { expired, readContent } from './versions.ts';
 
 export interface Finding {
   readonly what: string;
@@ -146,23 +147,34 @@ export class SqliteCare {
       .get() as Omit<Checkup, 'findings' | 'repaired'>;
   }
 
-  /** Lets go what the rules no longer keep, of one page or of all; returns how many versions went. */
-  retain(retention: Retention, nowMs: number, pageId?: string): number {
+  /**
+   * Lets go what the rules no longer keep; returns how many versions went. `ownOf` reads the rules that a page has of its
+   * own (`options.keep`), which replace the others.
+   */
+  retain(
+    retention: Retention,
+    nowMs: number,
+    ownOf: (keep: unknown) => Retention | undefined = () => undefined,
+  ): number {
+    const own = `json_extract(settings, '$.options.keep')`;
+    const all = Object.keys(retention).length > 0;
     const pages = this.#db
       .prepare(
-        `SELECT pk, version, told_version AS told FROM states JOIN pages USING (pk) ${pageId === undefined ? '' : 'WHERE id = ?'}`,
+        `SELECT pk, version, told_version AS told, ${own} AS keep FROM states JOIN pages USING (pk)
+         ${all ? '' : `WHERE ${own} IS NOT NULL`}`,
       )
-      .all(...(pageId === undefined ? [] : [pageId])) as { pk: number; version: number; told: number }[];
+      .all() as { pk: number; version: number; told: number; keep: string | null }[];
     const work = () => {
       let gone = 0;
-      for (const { pk, version, told } of pages) {
+      for (const { pk, version, told, keep } of pages) {
+        const rules = (keep === null ? undefined : ownOf(JSON.parse(keep))) ?? retention;
         const versions = this.#db
           .prepare(
             `SELECT number, at AS atMs, coalesce((SELECT length(packed) FROM contents WHERE name = content), 0) AS bytesKept
              FROM versions WHERE pk = ? ORDER BY number`,
           )
           .all(pk) as { number: number; atMs: number; bytesKept: number }[];
-        const numbers = expired(versions, retention, nowMs, new Set([version, told]));
+        const numbers = expired(versions, rules, nowMs, new Set([version, told]));
         this.#archive.drop(pk, numbers);
         gone += numbers.length;
       }

@@ -10,6 +10,7 @@
  */
 import { hash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync, type ZstdOptions } from 'node:zlib';
+import type { Retention } from '../values/retention.ts';
 
 export interface Content {
   /** The content it builds on; null stands alone. */
@@ -186,13 +187,6 @@ export function brought(before: string | undefined, text: string): string {
     .slice(from, to)
     .filter((line) => !known.has(line))
     .join('\n');
-}
-
-/** What may be kept of a page's past. The last version, and the last that was told, always stay. */
-export interface Retention {
-  readonly ageMsMax?: number;
-  readonly countMax?: number;
-  readonly bytesMax?: number;
 }
 
 export interface KeptVersion {

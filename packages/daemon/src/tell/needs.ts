@@ -20,9 +20,11 @@ const atOnce = 0.5 ** (1 / 6);
 const hourly = 0.5 ** (1 / 24);
 
 type Perhaps = boolean | undefined;
+/** What of a page says whom its changes concern. */
+export type Concerned = Pick<Page, 'id' | 'url' | 'site' | 'title' | 'tags'>;
 
 /** Whether changes of this page can match: true, false, or undefined where it depends on the change. */
-export function concerns(expression: Expression, page: Pick<Page, 'id' | 'url' | 'site' | 'title' | 'tags'>): Perhaps {
+export function concerns(expression: Expression, page: Concerned): Perhaps {
   switch (expression.kind) {
     case 'all':
       return true;
@@ -49,7 +51,7 @@ export function concerns(expression: Expression, page: Pick<Page, 'id' | 'url' |
 }
 
 export function needsOf(
-  page: Pick<Page, 'id' | 'url' | 'site' | 'title' | 'tags'>,
+  page: Concerned,
   subscriptions: readonly { readonly subscription: Subscription; readonly expression: Expression }[],
 ): Needs {
   const interested = subscriptions.filter(({ expression }) => concerns(expression, page) !== false);

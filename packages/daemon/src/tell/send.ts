@@ -1,11 +1,11 @@
-/** Messages over the wire: HTTP for most receivers, SMTP for letters, a process for commands. */
+/** Messages over the wire: HTTP for most receivers, letters by `mail.ts`, a process for commands. */
 import { spawn } from 'node:child_process';
-import { createTransport, type Transporter } from 'nodemailer';
 import { Agent, request as httpRequest } from 'undici';
 import type { Fault } from '../values/fault.ts';
 import type { Deliver, Subscription } from '../values/subscription.ts';
 import { requestFor, type Request } from './channels.ts';
 import { sendMsMax, type Send, type Sent } from './courier.ts';
+import { Mail } from './mail.ts';
 import type { Message } from './message.ts';
 
 export interface SendOptions {
@@ -25,13 +25,13 @@ const refused = (code: string, sentence: string, more: { forever?: boolean; retr
 
 export function createSend(options: SendOptions): Send {
   const agent = new Agent({ headersTimeout: sendMsMax, bodyTimeout: sendMsMax, connect: { timeout: 15_000 } });
-  let mail: Transporter | undefined;
+  let mail: Mail | undefined;
   return async (subscription, message, nowMs) => {
     const { deliver } = subscription;
     if (deliver.kind === 'email') {
       if (options.smtp === undefined) return refused('mail-not-set', 'Letters need "smtp" in the configuration.');
-      mail ??= createTransport(options.smtp);
-      return post(mail, deliver, message, options.mailFrom);
+      mail ??= new Mail(options.smtp, options.mailFrom);
+      return mail.send(deliver, message);
     }
     if (deliver.kind === 'command') {
       if (!options.allowCommands)
@@ -78,29 +78,6 @@ function unreached(error: unknown, url: string): Fault {
     code: 'receiver-unreached',
     sentence: `${new URL(url).host} cannot be reached (${message.split('\n')[0]}).`,
   };
-}
-
-async function post(
-  mail: Transporter,
-  deliver: Deliver & { kind: 'email' },
-  message: Message,
-  from?: string,
-): Promise<Sent> {
-  try {
-    await mail.sendMail({
-      to: deliver.to,
-      from: deliver.from ?? from ?? deliver.to,
-      subject: message.title.replace(/\s+/g, ' ').slice(0, 200),
-      text: message.text,
-      // The same id at every try, so that a mailbox can drop what it already has.
-      messageId: `<${message.id}@revisit>`,
-      headers: { 'Auto-Submitted': 'auto-generated' },
-    });
-    return { kind: 'taken' };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return refused('mail-refused', `The mail server did not take the letter (${why.split('\n')[0]}).`);
-  }
 }
 
 /** The environment cannot hold a zero byte; a page's title can. */

@@ -3,7 +3,7 @@ import type { Outbox, PlannedDelivery } from '../values/outbox.ts';
 import type { Subscription, SubscriptionSettings } from '../values/subscription.ts';
 import { needsTexts, parseExpression, type Expression } from './expression.ts';
 import { matches, type ChangedTexts, type Told } from './match.ts';
-import { needsOf, type Needs } from './needs.ts';
+import { needsOf, type Concerned, type Needs } from './needs.ts';
 import { plannedFor } from './when.ts';
 
 interface Entry {
@@ -15,18 +15,28 @@ interface Entry {
 export class Subscribers {
   readonly #outbox: Outbox;
   #entries: readonly Entry[] = [];
+  readonly #listeners = new Set<(asksOther: (page: Concerned) => boolean) => void>();
 
   constructor(outbox: Outbox) {
     this.#outbox = outbox;
   }
 
+  /** Told of every change among the subscriptions, with the question of which pages they now ask something else. */
+  onChanged(listener: (asksOther: (page: Concerned) => boolean) => void): void {
+    this.#listeners.add(listener);
+  }
+
   async load(): Promise<void> {
     const subscriptions = await this.#outbox.subscriptions();
+    const before = this.#entries;
     this.#entries = subscriptions.flatMap((subscription) => {
       const parsed = parseExpression(subscription.match);
       if (parsed.kind === 'wrong' || subscription.paused) return [];
       return [{ subscription, expression: parsed.expression, texts: needsTexts(parsed.expression) }];
     });
+    const asksOther = (page: Concerned): boolean =>
+      JSON.stringify(needsOf(page, before)) !== JSON.stringify(this.needs(page));
+    for (const listener of this.#listeners) listener(asksOther);
   }
 
   async add(settings: SubscriptionSettings, nowMs: number): Promise<Subscription> {
@@ -48,7 +58,7 @@ export class Subscribers {
   }
 
   /** What those whom the page concerns ask of the plan. */
-  needs(page: Parameters<typeof needsOf>[0]): Needs {
+  needs(page: Concerned): Needs {
     return needsOf(page, this.#entries);
   }
 

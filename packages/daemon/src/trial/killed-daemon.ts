@@ -36,7 +36,7 @@ async function badReceiver(luck: Random) {
       if (roll < 0.14) return undefined;
       const receipt = receiptOf(JSON.parse(body) as Parameters<typeof receiptOf>[0]);
       if (request.headers['revisit-delivery'] !== receipt.delivery)
-        wrong.push(`${receipt.delivery} came under the name ${request.headers['revisit-delivery']}`);
+        wrong.push(`${receipt.delivery} came under the name ${String(request.headers['revisit-delivery'])}`);
       taken.push(receipt);
       if (roll < 0.2) return request.socket.destroy();
       if (roll < 0.3) return setTimeout(() => response.writeHead(200).end(), lateMs);

@@ -13,6 +13,7 @@ export const commands: readonly CommandModule[] = [
   { names: ['pages', 'remove', 'pause', 'resume'], load: async () => (await import('./pages.ts')).registerPages },
   { names: ['check'], load: async () => (await import('./check.ts')).registerCheck },
   { names: ['changes'], load: async () => (await import('./changes.ts')).registerChanges },
+  { names: ['show'], load: async () => (await import('./show.ts')).registerShow },
   { names: ['diff'], load: async () => (await import('./diff.ts')).registerDiff },
   { names: ['search'], load: async () => (await import('./search.ts')).registerSearch },
   {

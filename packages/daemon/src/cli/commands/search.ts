@@ -11,6 +11,8 @@ interface SearchOptions {
   readonly past?: boolean;
   readonly site?: string;
   readonly tag?: string;
+  readonly from?: string;
+  readonly to?: string;
   readonly limit: string;
 }
 
@@ -35,11 +37,21 @@ async function search(words: readonly string[], options: SearchOptions): Promise
   const limit = Number(options.limit);
   if (!Number.isInteger(limit) || limit < 1 || limit > 200)
     return wrong(`--limit ${options.limit}: a whole number from 1 to 200 is expected`);
+  const times = new Map<string, string>();
+  for (const name of ['from', 'to'] as const) {
+    const text = options[name];
+    if (text === undefined) continue;
+    const ms = Date.parse(text);
+    if (Number.isNaN(ms))
+      return wrong(`--${name} ${text}: a date such as 2026-11-15 or 2026-11-15T08:00:00Z is expected`);
+    times.set(name, new Date(ms).toISOString());
+  }
   return withClient({ data: options.data }, async (client) => {
     const query = new URLSearchParams({ q: words.join(' '), limit: options.limit });
     if (options.past) query.set('past', 'true');
     if (options.site !== undefined) query.set('site', options.site);
     if (options.tag !== undefined) query.set('tag', options.tag);
+    for (const [name, time] of times) query.set(name, time);
     const answer = await client.ask('GET', `/api/search?${query.toString()}`);
     if (answer.status >= 400) return problemOutcome(answer);
     const { hits } = answer.body as { hits: Hit[] };
@@ -56,6 +68,8 @@ export function registerSearch(program: Command, run: Runner): void {
     .option('--past', 'over everything that ever came, not only the current copies')
     .option('--site <site>', 'only pages of this site')
     .option('--tag <tag>', 'only pages with this tag')
+    .option('--from <date>', 'only versions that came then or later')
+    .option('--to <date>', 'only versions that came before')
     .option('--limit <number>', 'how many', '20');
   example(jsonOption(dataOption(command)), 'revisit search \'"data retention" cookie*\'');
   command.action(run(search));

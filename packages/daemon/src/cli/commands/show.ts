@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { problemOutcome, withClient, type Client } from '../client.ts';
+import { dataOption, example, jsonOption } from '../options.ts';
+import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
+import type { Runner } from '../program.ts';
+import { harmless, table } from '../table.ts';
+import { findPage, type PageBody } from './pages.ts';
+
+interface ShowOptions {
+  readonly data: string;
+  readonly json?: boolean;
+  readonly version?: string;
+  readonly raw?: boolean;
+  readonly list?: boolean;
+}
+
+interface VersionBody {
+  readonly number: number;
+  readonly at: string;
+  readonly format: string;
+  readonly bytes: number;
+  readonly raw: boolean;
+}
+
+async function show(word: string, options: ShowOptions): Promise<CommandOutcome> {
+  if (options.version !== undefined && !/^[1-9]\d*$/.test(options.version))
+    return wrong(`--version ${options.version}: a version number is expected`);
+  return withClient({ data: options.data }, async (client) => {
+    const page = await findPage(client, word);
+    if ('code' in page) return page;
+    const answer = await client.ask('GET', `/api/pages/${page.id}/versions`);
+    if (answer.status >= 400) return problemOutcome(answer);
+    const { versions } = answer.body as { versions: VersionBody[] };
+    if (options.list) return list(versions, options);
+    const wanted = options.version === undefined ? versions.at(-1)?.number : Number(options.version);
+    if (wanted === undefined) return wrong(`page ${page.url} has no version yet`);
+    return one(client, page, wanted, options);
+  });
+}
+
+function list(versions: readonly VersionBody[], options: ShowOptions): CommandOutcome {
+  if (options.json) printJson(versions);
+  else if (versions.length === 0) print('No version yet.');
+  else {
+    const rows = versions.map(({ number, at, format, bytes, raw }) => [number, at, format, bytes, raw ? 'yes' : 'no']);
+    print(
+      table(
+        ['version', 'since', 'format', 'bytes', 'whole page'],
+        rows.map((row) => row.map(String)),
+      ),
+    );
+  }
+  return done;
+}
+
+async function one(client: Client, page: PageBody, number: number, options: ShowOptions): Promise<CommandOutcome> {
+  const answer = await client.ask('GET', `/api/pages/${page.id}/versions/${number}${options.raw ? '/raw' : ''}`);
+  if (answer.status >= 400) return problemOutcome(answer);
+  if (options.json) printJson({ id: page.id, url: page.url, version: number, text: answer.text });
+  // A terminal obeys what it is told; a file takes it as it is.
+  else print(process.stdout.isTTY ? answer.text.split('\n').map(harmless).join('\n') : answer.text);
+  return done;
+}
+
+export function registerShow(program: Command, run: Runner): void {
+  const command = program
+    .command('show <page>')
+    .description('what a version of a page says (the last one unless said)')
+    .option('--version <number>', 'which version')
+    .option('--raw', 'the whole page as it came, where it is kept (options.keepRaw)')
+    .option('--list', 'which versions there are');
+  example(jsonOption(dataOption(command)), 'revisit show https://example.org/prices --version 3');
+  command.action(run(show));
+}
