@@ -16,6 +16,9 @@ const day = 86_400;
 /** From within a burst of edits to the life of a page; closer scales than a factor of about six are not told apart. */
 export const memoryScales: readonly number[] = [hour, 8 * hour, 2.5 * day, 18 * day, 120 * day, 600 * day];
 
+/** The first so many are bursts, which go on at any hour of the day. */
+export const burstScales = 2;
+
 /** Long-run rates: with little and with much said by the page's kin. */
 export const priorShapes: readonly number[] = [0.3, 2];
 export const bases = priorShapes.length;

@@ -11,10 +11,19 @@
  * a page with a clock on it is not believed to change ever faster.
  */
 import { Activity } from './activity.ts';
-import { MemoryWeights, bases, contextOf, contexts, featureCount, memoryScales, priorShapes } from './memory.ts';
+import {
+  MemoryWeights,
+  bases,
+  burstScales,
+  contextOf,
+  contexts,
+  featureCount,
+  memoryScales,
+  priorShapes,
+} from './memory.ts';
 import { Rhythms, quantiles } from './rhythm.ts';
 import { Siblings } from './siblings.ts';
-import { WeekShape } from './week-shape.ts';
+import { WeekShape, speedOf } from './week-shape.ts';
 
 const scales = memoryScales.length;
 
@@ -40,6 +49,12 @@ export class PageModels {
   mass = 0;
   rate = 0;
   together = 0;
+  /** Set by `outlook` too: the intensity an average hour would have now, and how far the week bears on the page. */
+  even = 0;
+  evenMass = 0;
+  weekSay = 0;
+  /** Set by `gatherFeatures`: what of its sum comes from the memories of a burst. */
+  private burst = 0;
 
   private readonly parts: Required<Parts>;
   private readonly memories = Array.from({ length: contexts }, () => new MemoryWeights());
@@ -95,6 +110,7 @@ export class PageModels {
   }
 
   close(page: number): void {
+    for (const group of this.groups[page] ?? []) this.siblings.close(group);
     this.groups[page] = undefined;
   }
 
@@ -131,23 +147,38 @@ export class PageModels {
     let rate = 0;
     for (let b = 0; b < bases; b++) rate += weights[b]! * this.base[page * bases + b]!;
     let mass = rate * gap;
+    // What goes on within a burst goes on at any hour.
+    let burstRate = 0;
+    let burstMass = 0;
     for (let k = 0; k < scales; k++) {
       const count = this.counts[page * scales + k]!;
       if (count < 1e-6) continue;
       const scale = memoryScales[k]!;
       const left = Math.exp(-gap / scale);
-      mass += weights[bases + k]! * count * (1 - left);
-      rate += (weights[bases + k]! * count * left) / scale;
+      const more = weights[bases + k]! * count;
+      if (k < burstScales) {
+        burstMass += more * (1 - left);
+        burstRate += (more * left) / scale;
+      } else {
+        mass += more * (1 - left);
+        rate += (more * left) / scale;
+      }
     }
     const activity = this.activity(page, now);
-    mass *= (gap > 0 ? this.week.between(last, now) / gap : 1) * activity;
-    rate *= this.week.at(now) * activity;
+    this.even = (rate + burstRate) * activity;
+    this.evenMass = (mass + burstMass) * activity;
+    this.weekSay = this.parts.week ? this.week.say(this.speed(page)) : 0;
+    mass *= 1 + this.weekSay * (gap > 0 ? this.week.between(last, now) / gap - 1 : 0);
+    rate *= 1 + this.weekSay * (this.week.at(now) - 1);
+    mass = (mass + burstMass) * activity;
+    rate = (rate + burstRate) * activity;
     const say = this.rhythmSay(page);
     if (say > 0.02) {
       this.rhythms.load(page);
       const age = now - this.changedAt[page]!;
       mass += say * (this.rhythms.mass(age) - this.rhythms.mass(Math.max(0, age - gap)) - mass);
       rate += say * (this.rhythms.hazard(age) - rate);
+      if (say > 0.1) this.weekSay = 0;
     }
     this.mass = mass;
     this.rate = rate;
@@ -186,9 +217,14 @@ export class PageModels {
     const gap = at - last;
     if (!(gap > 0)) return 0;
     const plain = this.gatherFeatures(page, gap);
-    const weekly = this.week.between(last, at) / gap;
+    const { burst } = this;
+    const speed = this.speed(page);
+    const shaped = this.parts.week ? this.week.between(last, at) / gap : 1;
+    const weekSay = this.parts.week ? this.week.say(speed) : 0;
+    const weekly = 1 + weekSay * (shaped - 1);
     const activity = this.activity(page, at);
-    const memory = plain * weekly * activity;
+    const shapedPart = (plain - burst) * activity;
+    const memory = shapedPart * weekly + burst * activity;
     const say = this.rhythmSay(page);
     const mass = memory + say * (this.weighRhythm(page, at, gap, memory, changed) - memory);
     const group = this.parts.siblings ? this.siblings.concern(this.groups[page]!, last) : -1;
@@ -197,11 +233,16 @@ export class PageModels {
     const chance = 1 - Math.exp(-mass) * (1 - together);
 
     const own = 1 - say;
-    const credit = changed ? (own * memory) / chance : 0;
-    if (this.parts.week) this.week.learn(last, at, plain * activity * own, credit);
-    if (this.parts.activity) this.learnActivity(page, at, plain * weekly * own, credit);
+    const credit = changed ? own / chance : 0;
+    if (this.parts.week) {
+      const found = credit * shapedPart * weekly;
+      this.week.learn(last, at, shapedPart * own, found);
+      this.week.weigh(speed, shapedPart * own, shapedPart * own * shaped, found);
+    }
+    if (this.parts.activity) this.learnActivity(page, at, (memory / activity) * own, credit * memory);
     if (this.parts.memory) {
-      for (let k = 0; k < featureCount; k++) this.features[k]! *= weekly * activity * own;
+      for (let k = 0; k < featureCount; k++)
+        this.features[k]! *= (k >= bases && k < bases + burstScales ? 1 : weekly) * activity * own;
       this.memories[contextOf(this.changes[page]!)]!.learn(this.features, changed, chance);
     }
     if (group >= 0) this.siblings.learn(group, unseen, changed, together / chance);
@@ -213,6 +254,11 @@ export class PageModels {
     return mass;
   }
 
+  /** The class of speed the page belongs to. */
+  speed(page: number): number {
+    return speedOf(this.base[page * bases]!);
+  }
+
   /** Fills `features` for a gap that begins at the last look; returns what the memory expects in it. */
   private gatherFeatures(page: number, gap: number): number {
     const { features } = this;
@@ -222,11 +268,14 @@ export class PageModels {
       features[b] = this.base[page * bases + b]! * gap;
       plain += weights[b]! * features[b]!;
     }
+    const long = plain;
     for (let k = 0; k < scales; k++) {
       const count = this.counts[page * scales + k]!;
       features[bases + k] = count > 0 ? count * -Math.expm1(-gap / memoryScales[k]!) : 0;
       plain += weights[bases + k]! * features[bases + k]!;
+      if (k === burstScales - 1) this.burst = plain;
     }
+    this.burst -= long;
     return plain;
   }
 
@@ -385,7 +434,7 @@ interface Shared {
   readonly guess: number;
   readonly memories: readonly number[][];
   readonly week: number[][];
-  readonly siblings: number;
+  readonly siblings: number[][];
 }
 
 function wider<T extends Float64Array | Float32Array>(old: T, into: T): T {

@@ -11,10 +11,14 @@
  */
 
 /** How much of the usual share an episode is taken to have before its first sibling is seen, in looks. */
-const strength = 1;
-/** A group never seen before: about one sibling in forty changed along, worth eight looks. */
+const strength = 2;
+/** Nothing known at all: about one sibling in forty changed along, worth eight looks. */
 const shareStart = 0.025;
 const shareWorth = 8;
+/** What groups of about the same size have shown stands for a group until this many of its own looks outweigh it. */
+const kindWorth = 25;
+const kinds = 16;
+const kindFading = 4000;
 /** Shares fade over about this many sibling looks. */
 const fadingLooks = 400;
 
@@ -25,20 +29,29 @@ export class Siblings {
   private looks = new Float64Array(64);
   private credit = new Float64Array(64);
   private debit = new Float64Array(64);
-  private size = 0;
-  private start = shareStart;
+  private members = new Int32Array(64);
+  /** The same sums over all groups of about the same size. */
+  private readonly kindCredit = new Float64Array(kinds).fill(shareStart * shareWorth);
+  private readonly kindDebit = new Float64Array(kinds).fill(shareWorth);
 
-  /** Makes room for the group. */
+  /** Makes room for the group, and counts a member in. */
   open(group: number): void {
     if (group >= this.from.length) this.grow(Math.max(group + 1, 2 * this.from.length));
-    for (; this.size <= group; this.size++) {
-      this.credit[this.size] = this.start * shareWorth;
-      this.debit[this.size] = shareWorth;
-    }
+    this.members[group]!++;
+  }
+
+  close(group: number): void {
+    this.members[group]!--;
   }
 
   share(group: number): number {
-    return this.credit[group]! / this.debit[group]!;
+    const kind = this.kindOf(group);
+    const usual = this.kindCredit[kind]! / this.kindDebit[kind]!;
+    return (this.credit[group]! + kindWorth * usual) / (this.debit[group]! + kindWorth);
+  }
+
+  private kindOf(group: number): number {
+    return Math.min(kinds - 1, 31 - Math.clz32(Math.max(1, this.members[group]!)));
   }
 
   /** The chance that a member changed in the group's latest episode, if it was last looked at before it. */
@@ -75,6 +88,10 @@ export class Siblings {
     const keep = 1 - unseen / fadingLooks;
     this.credit[group] = this.credit[group]! * keep + (changed ? credit : 0);
     this.debit[group] = this.debit[group]! * keep + unseen;
+    const kind = this.kindOf(group);
+    const kindKeep = 1 - unseen / kindFading;
+    this.kindCredit[kind] = this.kindCredit[kind]! * kindKeep + (changed ? credit : 0);
+    this.kindDebit[kind] = this.kindDebit[kind]! * kindKeep + unseen;
   }
 
   /** A member was found changed in (from, until]. True when this opens a new episode. */
@@ -92,23 +109,15 @@ export class Siblings {
     return true;
   }
 
-  /** The share over all groups: groups have other numbers after a restart, so their own are learned anew. */
-  save(): number {
-    let credits = 0;
-    let debits = 0;
-    for (let group = 0; group < this.size; group++) {
-      credits += this.credit[group]!;
-      debits += this.debit[group]!;
-    }
-    return debits > 0 ? credits / debits : shareStart;
+  /** What groups of each size have shown: groups have other numbers after a restart, so their own is learned anew. */
+  save(): number[][] {
+    return [[...this.kindCredit], [...this.kindDebit]];
   }
 
-  restore(share: number): void {
-    if (!(share > 0 && share < 1)) return;
-    this.start = share;
-    for (let group = 0; group < this.size; group++) {
-      if (this.debit[group] === shareWorth) this.credit[group] = share * shareWorth;
-    }
+  restore(saved: readonly number[][]): void {
+    if (saved[0]?.length !== kinds || saved[1]?.length !== kinds) return;
+    this.kindCredit.set(saved[0]);
+    this.kindDebit.set(saved[1]);
   }
 
   private grow(length: number): void {
@@ -123,5 +132,8 @@ export class Siblings {
     this.looks = wider(this.looks, 0);
     this.credit = wider(this.credit, 0);
     this.debit = wider(this.debit, 0);
+    const members = new Int32Array(length);
+    members.set(this.members);
+    this.members = members;
   }
 }

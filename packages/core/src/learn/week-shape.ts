@@ -3,18 +3,32 @@
  *
  * Expectation maximisation again: a change found after a gap is spread over the gap's hours as the present shape expects
  * it, and every hour looked over counts as exposure. Hours are smoothed with their neighbours and drawn towards 1 until
- * evidence speaks. A gap longer than half a day says little about hours and is left out.
+ * evidence speaks. A gap longer than four days says little about hours and is left out.
+ *
+ * How far the week bears on pages that change about so often is learned too, again by expectation maximisation: their
+ * intensity is a mixture of the week and of even time.
  */
 
 const hour = 3600;
 const hoursInWeek = 168;
-/** The epoch was a Thursday; this many seconds later a week begins on Monday 00:00. */
-const mondayOffset = 4 * 86_400;
-const gapMax = 12 * hour;
+/** The epoch was a Thursday; the first Monday 00:00 came this many seconds later. */
+const firstMonday = 4 * 86_400;
+const gapMax = 4 * 86_400;
 /** A day or an hour needs about this many changes of its own before it outweighs the average. */
 const priorChanges = 8;
 /** Credits fade by this share a change learned, so that the shape follows the seasons. */
 const fading = 1 / 4000;
+
+/** Pages are told apart by how often they change, in factors of four from once in 256 days to 64 times a day. */
+const speeds = 8;
+/** How far the week bears on a class of pages before anything is known, and how many changes that is worth. */
+const sayStart = 0.5;
+const sayWorth = 6;
+const sayFading = 1 / 2000;
+
+/** The class of pages that change so often a second. */
+export const speedOf = (rate: number): number =>
+  Math.max(0, Math.min(speeds - 1, 4 + Math.floor(Math.log2(Math.max(rate * 86_400, 1e-9)) / 2)));
 
 export class WeekShape {
   /** Relative intensity of each hour; averages 1. */
@@ -25,6 +39,11 @@ export class WeekShape {
   contrast = 1;
   private readonly credit = new Float64Array(hoursInWeek);
   private readonly debit = new Float64Array(hoursInWeek);
+  /** For each class of speed: changes credited to the week and to even time, and what would be due under each alone. */
+  private readonly sayCredit = new Float64Array(2 * speeds).fill(sayStart * sayWorth);
+  private readonly sayDebit = new Float64Array(2 * speeds).fill(sayWorth);
+  /** Counts the times the shape was worked out: plans made from it end there. */
+  edition = 0;
   private learned = 0;
   private sinceRefresh = 0;
 
@@ -38,7 +57,7 @@ export class WeekShape {
   }
 
   private until(t: number): number {
-    const into = (t + mondayOffset - 7 * 86_400) / hour;
+    const into = (t - firstMonday) / hour;
     const weeks = Math.floor(into / hoursInWeek);
     const inWeek = into - weeks * hoursInWeek;
     const whole = Math.min(hoursInWeek - 1, Math.floor(inWeek));
@@ -63,8 +82,28 @@ export class WeekShape {
     }
   }
 
+  /** How far the week bears on pages of this speed, 0 to 1: their intensity goes as 1 + say (shape - 1). */
+  say(speed: number): number {
+    const weekly = this.sayCredit[2 * speed]! / this.sayDebit[2 * speed]!;
+    const even = this.sayCredit[2 * speed + 1]! / this.sayDebit[2 * speed + 1]!;
+    return weekly / (weekly + even);
+  }
+
+  /** A look at a page of this speed, for which `even` changes were due in even time and `shaped` by the week; `found` of them came. */
+  weigh(speed: number, even: number, shaped: number, found: number): void {
+    const say = this.say(speed);
+    const weekly = (say * shaped) / Math.max(1e-12, say * shaped + (1 - say) * even);
+    const keep = found > 0 ? 1 - sayFading : 1;
+    const { sayCredit, sayDebit } = this;
+    const i = 2 * speed;
+    sayCredit[i] = sayCredit[i]! * keep + found * weekly;
+    sayDebit[i] = sayDebit[i]! * keep + shaped;
+    sayCredit[i + 1] = sayCredit[i + 1]! * keep + found * (1 - weekly);
+    sayDebit[i + 1] = sayDebit[i + 1]! * keep + even;
+  }
+
   save(): number[][] {
-    return [[...this.credit], [...this.debit], [this.learned]];
+    return [[...this.credit], [...this.debit], [this.learned], [...this.sayCredit], [...this.sayDebit]];
   }
 
   restore(saved: readonly number[][]): void {
@@ -72,6 +111,10 @@ export class WeekShape {
     this.credit.set(saved[0]);
     this.debit.set(saved[1]);
     this.learned = saved[2]?.[0] ?? 0;
+    if (saved[3]?.length === 2 * speeds && saved[4]?.length === 2 * speeds) {
+      this.sayCredit.set(saved[3]);
+      this.sayDebit.set(saved[4]);
+    }
     if (this.learned > 0) this.refresh();
   }
 
@@ -113,6 +156,7 @@ export class WeekShape {
       this.sums[i + 1] = this.sums[i]! + this.values[i]! * hour;
     }
     this.contrast = Math.max(...this.values) / Math.min(...this.values);
+    this.edition++;
   }
 
   private factors(
@@ -153,6 +197,6 @@ export class WeekShape {
 const kernel = [0.7, 0.3];
 
 export function hourOfWeek(t: number): number {
-  const hours = Math.floor((t + mondayOffset - 7 * 86_400) / hour) % hoursInWeek;
+  const hours = Math.floor((t - firstMonday) / hour) % hoursInWeek;
   return hours < 0 ? hours + hoursInWeek : hours;
 }

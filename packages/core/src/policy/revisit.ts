@@ -17,6 +17,7 @@
 import { Price } from '../dispatch/price.ts';
 import { PageModels, type Parts } from '../learn/page-models.ts';
 import { DueQueue } from '../time/due-queue.ts';
+import { BestHour } from './best-hour.ts';
 import type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy.ts';
 
 const day = 86_400;
@@ -54,6 +55,7 @@ export class RevisitPolicy implements Policy {
   private readonly models: PageModels;
   private readonly aims: Aims;
   private readonly price: Price;
+  private readonly hours: BestHour;
   private readonly queue = new DueQueue();
   private readonly watched: (Watched | undefined)[] = [];
   private readonly members: number[][] = [];
@@ -72,6 +74,7 @@ export class RevisitPolicy implements Policy {
   constructor(aims: Aims = {}) {
     this.aims = aims;
     this.models = new PageModels(aims.parts);
+    this.hours = new BestHour(this.models.week, aims.importance);
     this.price = new Price(aims.horizonSeconds ?? 30 * day);
   }
 
@@ -120,7 +123,12 @@ export class RevisitPolicy implements Policy {
       const at = this.queue.timeOf(page);
       if (at > now) return at === Infinity ? undefined : { page, at };
       const ripe = this.ripeness(page, now);
-      if (ripe >= 0.999 && now >= this.earliest(page)) return { page, at: now };
+      const soon = now >= this.earliest(page) ? this.bestHour(page, now, now, ripe) : undefined;
+      if (soon === undefined ? ripe >= 0.999 && now >= this.earliest(page) : soon <= now) return { page, at: now };
+      if (soon !== undefined) {
+        this.queue.set(page, soon);
+        continue;
+      }
       // Some progress is made in any case, or a rising price would have the same pages tried again and again.
       const least = now + Math.max(1, 0.02 * (now - this.models.lastLook(page)));
       this.queue.set(page, Math.max(least, this.ripeAt(page, now, ripe)));
@@ -268,19 +276,55 @@ export class RevisitPolicy implements Policy {
   private ripeness(page: number, now: number): number {
     const { models, aims } = this;
     models.outlook(page, now);
-    const { weight, site, loss } = this.watched[page]!;
+    const { weight, loss } = this.watched[page]!;
+    const price = this.priceOf(page);
+    if (this.hourly(page))
+      return (models.evenMass + models.together) / Math.sqrt((2 * price * models.even) / (weight * this.hours.usual));
     const worth = weight * (aims.importance ? aims.importance(now) : 1);
     const missed = models.mass + models.together;
-    const mark = (this.dear * (this.dearSites.get(site) ?? 1) * models.rate) / worth;
+    const mark = (price * models.rate) / worth;
     if ((loss ?? aims.loss) !== 'staleness') return missed / Math.sqrt(2 * mark);
     // For small U both marks agree: 1 - (1 + U) exp(-U) is U^2 / 2 there.
     return Math.sqrt(Math.max(0, missed < 1e-3 ? missed ** 2 / 2 : 1 - (1 + missed) * Math.exp(-missed)) / mark);
   }
 
+  /** The price of a look at the page: looks at sites whose limits bind are dearer. */
+  private priceOf(page: number): number {
+    return this.dear * (this.dearSites.get(this.watched[page]!.site) ?? 1);
+  }
+
+  /** After `outlook`: whether the hours around the page's due time are to be weighed against each other. */
+  private hourly(page: number): boolean {
+    const { models } = this;
+    const { loss, weight } = this.watched[page]!;
+    if ((loss ?? this.aims.loss) === 'staleness') return false;
+    return this.hours.matters(
+      models.weekSay,
+      Math.sqrt((2 * this.priceOf(page)) / (models.even * weight * this.hours.usual)),
+    );
+  }
+
+  /** After `ripeness` at `seen`: the best hour from `from` on, or undefined where hours do not matter. */
+  private bestHour(page: number, seen: number, from: number, ripe: number): number | undefined {
+    if (!this.hourly(page)) return undefined;
+    const { models } = this;
+    const last = models.lastLook(page);
+    const gap = Math.max(1, seen - last);
+    const waiting = {
+      last,
+      weekSay: models.weekSay,
+      mean: models.evenMass / gap,
+      even: models.even,
+      extra: models.together,
+      cost: this.priceOf(page) / this.watched[page]!.weight,
+    };
+    return this.hours.after(waiting, from, last + gap / Math.max(ripe, 1e-3));
+  }
+
   /** When ripeness reaches 1, about: what counts is the check at that time. */
   private ripeAt(page: number, now: number, ripe: number): number {
     const least = Math.max(now, this.earliest(page));
-    if (ripe >= 1) return least;
+    if (ripe >= 1 && !this.hourly(page)) return least;
     if (this.models.rhythmSay(page) > 0.1) return Math.max(least, this.ripeInStretches(page, now));
     const last = this.models.lastLook(page);
     let gap = now - last;
@@ -289,14 +333,16 @@ export class RevisitPolicy implements Policy {
       gap = Math.max(1, gap, this.pages / this.budget / 50);
       got = this.ripeness(page, last + gap);
     }
-    for (let step = 0; step < 8; step++) {
+    for (let step = 0; step < 8 && ripe < 1; step++) {
       gap *= Math.min(20, Math.max(0.2, 1 / got));
       got = this.ripeness(page, last + gap);
       if (Math.abs(got - 1) < 0.02) break;
     }
     const at = Math.max(least, last + gap);
     if (!Number.isFinite(at)) return now + 365 * day;
-    const hourly = this.aims.importance !== undefined || this.models.week.contrast > contrastMin;
+    const best = this.bestHour(page, last + gap, least, got);
+    if (best !== undefined) return best;
+    const hourly = this.aims.importance !== undefined || this.models.weekSay * this.models.week.contrast > contrastMin;
     return hourly && at - now > hour && at - last < hourlyGapMax ? this.ripeByHour(page, now, at) : at;
   }
 

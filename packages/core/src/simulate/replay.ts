@@ -34,6 +34,9 @@ export interface Replay {
   readonly trainProbes: number;
 }
 
+/** Kept in hand while the budget is spread, so that it does not end hours before the test does. */
+const inHand = 0.001;
+
 export function replay(split: Split, policy: Policy, options: ReplayOptions): Replay {
   const run = new Run(split, policy, options);
   return run.go();
@@ -83,10 +86,10 @@ class Run {
     while (now < split.testEnd) {
       if (now >= retold) {
         // What is left is spread over the time that is left, as anyone with a budget to keep would.
-        const left = (options.allowed - this.wanted) / (split.testEnd - now);
+        const left = ((1 - inHand) * options.allowed - this.wanted) / (split.testEnd - now);
         const even = options.allowed / duration;
         policy.setBudget(options.told * Math.max(0.5 * even, Math.min(2 * even, left)), now);
-        retold = now + Math.max(duration / 1000, Math.min(duration / 100, (split.testEnd - now) / 20));
+        retold = now + Math.max(duration / 20_000, Math.min(duration / 100, (split.testEnd - now) / 20));
       }
       const birth = this.bornCount < this.born.length ? split.birth[this.born[this.bornCount]!]! : Infinity;
       const held = this.waiting.first();
