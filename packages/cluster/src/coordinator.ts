@@ -3,7 +3,7 @@
  * it holds, with robots elsewhere carrying its probes. Without NATS it fetches by itself; the store is shared all the same.
  */
 import { hostname } from 'node:os';
-import { type NatsConnection, connect as connectNats } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { jetstream } from '@nats-io/jetstream';
 import {
   type Change,
@@ -14,14 +14,16 @@ import {
   type WatchedPage,
   systemClock,
 } from 'revisit/ports';
-import { NatsObserver } from './dispatch/nats-observer.ts';
+import { Carrier } from './dispatch/carrier.ts';
+import { link } from './dispatch/link.ts';
 import { ensureStreams, shardOf, subjects } from './dispatch/streams.ts';
 import { Leases } from './leases.ts';
 import { type Connection, connect } from './store/connection.ts';
 import { PostgresStore } from './store/postgres.ts';
 
-/** Often enough that a lease of five seconds survives a lost renewal or two. */
+/** Often enough that a lease of four seconds survives a lost renewal or two. */
 const renewEveryMs = 1_000;
+const renewMsMax = 2_000;
 const leaveMsMax = 2_000;
 /** How many changes go to the stream before the place is remembered. */
 const publishBatch = 200;
@@ -73,45 +75,51 @@ class SpokenStore extends PostgresStore {
 
 class Coordinator {
   readonly #config: ClusterConfig;
-  readonly #connection: Connection;
+  readonly #connections: readonly Connection[];
   readonly #nats: NatsConnection | undefined;
   readonly #clock: Clock;
   readonly store: SpokenStore;
   readonly leases: Leases;
-  readonly carrier: NatsObserver | undefined;
+  readonly carrier: Carrier | undefined;
+  /** Shards whose pages are in memory and whose answers come here. */
+  readonly #ready = new Set<number>();
+  /** Pages that others spoke of before their shard was ready. */
+  readonly #missed = new Set<string>();
+  #takingUp = false;
   #share = 1;
 
   constructor(
     config: ClusterConfig,
-    connection: Connection,
+    connections: { readonly work: Connection; readonly leases: Connection },
     nats: NatsConnection | undefined,
-    carrier: NatsObserver | undefined,
     clock: Clock,
   ) {
     this.#config = config;
-    this.#connection = connection;
+    this.#connections = [connections.work, connections.leases];
     this.#nats = nats;
     this.#clock = clock;
-    this.carrier = carrier;
-    this.leases = new Leases(connection, `${hostname()}-${process.pid}-${Math.floor(clock.nowMs() % 1e6)}`);
-    this.store = new SpokenStore(connection, this.leases);
-    if (carrier) this.store.tell = (ids) => carrier.notice('pages', ids);
+    this.carrier = nats && new Carrier(nats, clock);
+    this.leases = new Leases(connections.leases, `${hostname()}-${process.pid}-${Math.floor(clock.nowMs() % 1e6)}`);
+    this.store = new SpokenStore(connections.work, this.leases);
+    this.store.tell = (ids) => this.carrier?.notice('pages', ids);
   }
 
   accepts(site: string): boolean {
-    return this.leases.held().has(shardOf(site));
+    return this.#ready.has(shardOf(site));
   }
 
   /** Turns with the others until the signal. */
   async run(loop: TurnedLoop, signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#connection.hurry(), { once: true });
+    signal.addEventListener('abort', () => this.#connections.forEach((connection) => connection.hurry()), {
+      once: true,
+    });
     const unhear = this.#hear(loop);
     const publishing = this.#publish(loop, signal);
     while (!signal.aborted) {
-      const turn = await this.leases.renew(Math.max(1, loop.collection.size), this.#clock.nowMs());
+      const turn = await this.leases.renew(Math.max(1, loop.collection.size));
       for (const shard of turn.lost) this.#lose(loop, shard);
-      if (turn.gained.length > 0) await this.#gain(loop, turn.gained);
-      if (Number.isFinite(turn.share) && Math.abs(turn.share - this.#share) > 0.01) {
+      void this.#takeUp(loop);
+      if (turn.share !== undefined && Math.abs(turn.share - this.#share) > 0.01) {
         this.#share = turn.share;
         loop.setBudget(this.#config.looksPerSecond * turn.share);
       }
@@ -123,16 +131,43 @@ class Coordinator {
     await this.leases.release();
   }
 
-  async #gain(loop: TurnedLoop, shards: readonly number[]): Promise<void> {
-    for (const shard of shards) await this.carrier?.listen(shard);
-    for await (const batch of this.store.pagesOf(shards)) for (const watched of batch) loop.watch(watched);
-    await loop.resume(await this.store.unfinishedOf(shards));
+  /**
+   * Reads what is held and not in memory yet, beside the renewing, which must not wait for it. What fails because a server
+   * is away is tried again at the next turn.
+   */
+  async #takeUp(loop: TurnedLoop): Promise<void> {
+    if (this.#takingUp) return;
+    this.#takingUp = true;
+    try {
+      for (const shard of this.leases.held()) if (!this.#ready.has(shard)) await this.#gain(loop, shard);
+    } catch {
+      // Nothing of the shard is in memory, so nothing is half done.
+    } finally {
+      this.#takingUp = false;
+    }
+  }
+
+  async #gain(loop: TurnedLoop, shard: number): Promise<void> {
+    await this.carrier?.listen(shard);
+    const batches: (readonly WatchedPage[])[] = [];
+    for await (const batch of this.store.pagesOf([shard])) batches.push(batch);
+    const unfinished = await this.store.unfinishedOf([shard]);
+    if (!this.leases.held().has(shard)) return this.carrier?.silence(shard);
+    // From here to the loop's knowing of open probes without a pause, or it would look beside them.
+    this.#ready.add(shard);
+    for (const batch of batches) for (const watched of batch) loop.watch(watched);
+    const resumed = loop.resume(unfinished);
+    const missed = [...this.#missed];
+    this.#missed.clear();
+    await resumed;
+    await this.#reread(loop, missed);
   }
 
   #lose(loop: TurnedLoop, shard: number): void {
-    this.carrier?.silence(shard);
+    this.#ready.delete(shard);
     const gone = [...loop.collection].filter(({ page }) => shardOf(page.site) === shard).map(({ page }) => page.id);
     for (const id of gone) loop.unwatch(id);
+    this.carrier?.silence(shard);
   }
 
   /** What the other coordinators say: pages that were edited, changes that were kept. */
@@ -152,8 +187,12 @@ class Coordinator {
     for (const id of ids) {
       const watched = await this.store.page(id).catch(() => 'unread' as const);
       if (watched === 'unread') return;
-      if (watched) loop.watch(watched);
-      else loop.unwatch(id);
+      if (!watched) loop.unwatch(id);
+      else if (this.#ready.has(shardOf(watched.page.site))) loop.watch(watched);
+      else {
+        loop.unwatch(id);
+        if (this.leases.held().has(shardOf(watched.page.site))) this.#missed.add(id);
+      }
     }
   }
 
@@ -189,7 +228,7 @@ class Coordinator {
   async close(): Promise<void> {
     // A server that is away cannot be taken leave of.
     if (this.#nats) await Promise.race([this.#nats.drain(), this.#clock.sleep(leaveMsMax)]);
-    await this.#connection.close();
+    await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 }
 
@@ -201,7 +240,7 @@ export interface ClusterWorld {
     readonly announce: (url: string) => void;
     close(): Promise<void>;
   };
-  readonly carrier?: NatsObserver;
+  readonly carrier?: Carrier;
   readonly accepts: (site: string) => boolean;
   readonly beside: (loop: TurnedLoop, signal: AbortSignal) => Promise<void>;
 }
@@ -211,24 +250,22 @@ export type Clustered =
   | { readonly kind: 'wrong'; readonly sentence: string };
 
 export async function clusterWorld(config: ClusterConfig, clock: Clock = systemClock): Promise<Clustered> {
-  const connected = await connect(config.store);
-  if (connected.kind === 'failed') return { kind: 'wrong', sentence: `store: ${connected.sentence}` };
-  let nats: NatsConnection | undefined;
-  let carrier: NatsObserver | undefined;
-  if (config.nats !== undefined) {
-    try {
-      nats = await connectNats({
-        servers: config.nats.split(','),
-        maxReconnectAttempts: -1,
-        name: 'revisit coordinator',
-      });
-      carrier = new NatsObserver(nats, await ensureStreams(nats), clock);
-    } catch (error) {
-      await connected.connection.close();
-      return { kind: 'wrong', sentence: `nats: ${config.nats} cannot be used (${(error as Error).message})` };
-    }
+  const work = await connect(config.store);
+  if (work.kind === 'failed') return { kind: 'wrong', sentence: `store: ${work.sentence}` };
+  // Renewing must not stand in line behind large writes, nor wait for long when the server is away.
+  const leases = await connect(config.store, { connectionsMax: 1, patienceMs: renewMsMax });
+  if (leases.kind === 'failed') {
+    await work.connection.close();
+    return { kind: 'wrong', sentence: `store: ${leases.sentence}` };
   }
-  const coordinator = new Coordinator(config, connected.connection, nats, carrier, clock);
+  const connections = { work: work.connection, leases: leases.connection };
+  const linked = await linkWith(config);
+  if (linked.kind === 'wrong') {
+    await Promise.all(Object.values(connections).map((connection) => connection.close()));
+    return linked;
+  }
+  const coordinator = new Coordinator(config, connections, linked.value, clock);
+  const { carrier } = coordinator;
   return {
     kind: 'read',
     value: {
@@ -238,4 +275,19 @@ export async function clusterWorld(config: ClusterConfig, clock: Clock = systemC
       beside: (loop, signal) => coordinator.run(loop, signal),
     },
   };
+}
+
+async function linkWith(
+  config: ClusterConfig,
+): Promise<{ kind: 'read'; value: NatsConnection | undefined } | { kind: 'wrong'; sentence: string }> {
+  if (config.nats === undefined) return { kind: 'read', value: undefined };
+  const linked = await link(config.nats, 'coordinator');
+  if (linked.kind === 'failed') return { kind: 'wrong', sentence: `nats: ${linked.sentence}` };
+  try {
+    await ensureStreams(linked.connection);
+    return { kind: 'read', value: linked.connection };
+  } catch (error) {
+    await linked.connection.close();
+    return { kind: 'wrong', sentence: `nats: ${config.nats} keeps no streams (${(error as Error).message})` };
+  }
 }

@@ -2,28 +2,33 @@
  * Who looks after which shard. Each coordinator says every second that it is there; shards whose holder has been silent for
  * the length of a lease are free, and each takes its even share of them. The server's clock is the only one that counts.
  *
- * Invariant: a shard has at most one holder, and no look is kept for it by anybody else, because every transaction that
- * keeps one reads its lease under a lock that renewing or taking it must wait for.
+ * Invariant: a shard has at most one holder, and no probe goes out and no look is kept for it by anybody else, because every
+ * transaction that does either locks the lease's row against whoever would take it. A holder that was silent for too long
+ * and finds its name still in the row has lost nothing: nobody else has held the shard since.
  */
 import type { Connection, Sql } from './store/connection.ts';
 import type { Mandate } from './store/postgres.ts';
 import { shardCount } from './dispatch/streams.ts';
 
 /** A lost coordinator's shards are free after this time: seconds, as the design asks, and several missed renewals. */
-const leaseSeconds = 5;
+const leaseSeconds = 4;
+/** Nobody's: given back, free for whoever comes first. */
+const nobody = '';
 
 export interface Turn {
-  readonly gained: readonly number[];
+  /** Shards whose pages must be let go of; those still held are to be read anew. */
   readonly lost: readonly number[];
-  /** This coordinator's part of the budget, from 0 to 1. */
-  readonly share: number;
+  /** This coordinator's part of the budget, from 0 to 1; undefined while the server does not answer. */
+  readonly share: number | undefined;
+  /** How many coordinators there are; undefined likewise. */
+  readonly coordinators: number | undefined;
 }
 
 export class Leases implements Mandate {
   readonly holder: string;
   readonly #connection: Connection;
   #held: ReadonlySet<number> = new Set();
-  #confirmedMs = -Infinity;
+  readonly #doubtful = new Set<number>();
 
   constructor(connection: Connection, holder: string) {
     this.#connection = connection;
@@ -36,14 +41,20 @@ export class Leases implements Mandate {
 
   async confirmed(sql: Sql): Promise<ReadonlySet<number>> {
     const { rows } = await sql.query<{ shard: number }>(
-      'SELECT shard FROM leases WHERE holder = $1 AND until > now() FOR SHARE',
+      'SELECT shard FROM leases WHERE holder = $1 ORDER BY shard FOR SHARE',
       [this.holder],
     );
     return new Set(rows.map((row) => row.shard));
   }
 
+  /** Something of this shard could not be kept, so what is in memory may be ahead of the store. */
+  doubt(shard: number): void {
+    this.#doubtful.add(shard);
+  }
+
   /** Renews, takes what is free up to an even share, and gives back what is more than that. `demand` is how much of the budget this one could use. */
-  async renew(demand: number, nowMs: number): Promise<Turn> {
+  async renew(demand: number): Promise<Turn> {
+    const doubtful = [...this.#doubtful];
     const kept = await this.#connection.write(async (sql) => {
       await sql.query(
         `INSERT INTO coordinators VALUES ($1, $2, now() + make_interval(secs => ${leaseSeconds}))
@@ -54,59 +65,50 @@ export class Leases implements Mandate {
         'SELECT holder, demand FROM coordinators WHERE until > now() ORDER BY holder',
       );
       const even = Math.ceil(shardCount / Math.max(1, there.length));
-      const { rows: mine } = await sql.query<{ shard: number }>(
-        `UPDATE leases SET until = now() + make_interval(secs => ${leaseSeconds}) WHERE holder = $1 AND until > now() RETURNING shard`,
-        [this.holder],
-      );
+      const { rows: mine } = await sql.query<{ shard: number }>('SELECT shard FROM leases WHERE holder = $1', [
+        this.holder,
+      ]);
       const held = mine.map((row) => row.shard).sort((a, b) => a - b);
       const surplus = held.splice(even);
       if (surplus.length > 0)
-        await sql.query('UPDATE leases SET until = now() WHERE holder = $1 AND shard = ANY ($2)', [
+        await sql.query('UPDATE leases SET holder = $2 WHERE holder = $1 AND shard = ANY ($3)', [
           this.holder,
+          nobody,
           surplus,
         ]);
       const taken = held.length < even ? await this.#takeFree(sql, even - held.length) : [];
       const total = there.reduce((sum, row) => sum + row.demand, 0);
-      return { held: [...held, ...taken], share: total > 0 ? demand / total : 1 / Math.max(1, there.length) };
+      const share = total > 0 ? demand / total : 1 / Math.max(1, there.length);
+      return { held, taken, share, coordinators: there.length };
     });
-    if (kept.kind === 'failed') return this.#unheard(nowMs);
-    this.#confirmedMs = nowMs;
+    if (kept.kind === 'failed') return { lost: [], share: undefined, coordinators: undefined };
+    const { held, taken, share, coordinators } = kept.value;
     const before = this.#held;
-    this.#held = new Set(kept.value.held);
-    return {
-      gained: kept.value.held.filter((shard) => !before.has(shard)),
-      lost: [...before].filter((shard) => !this.#held.has(shard)),
-      share: kept.value.share,
-    };
+    this.#held = new Set([...held, ...taken]);
+    for (const shard of doubtful) this.#doubtful.delete(shard);
+    const anew = new Set([...taken, ...doubtful]);
+    return { lost: [...before].filter((shard) => anew.has(shard) || !this.#held.has(shard)), share, coordinators };
   }
 
   async #takeFree(sql: Sql, wanted: number): Promise<number[]> {
+    const alive = 'SELECT 1 FROM coordinators WHERE coordinators.holder = leases.holder AND coordinators.until > now()';
     const { rows } = await sql.query<{ shard: number }>(
       `INSERT INTO leases (shard, holder, until)
-       SELECT free.shard, $1, now() + make_interval(secs => ${leaseSeconds})
-       FROM generate_series(0, ${shardCount - 1}) AS free (shard) LEFT JOIN leases USING (shard)
-       WHERE leases.shard IS NULL OR leases.until <= now() ORDER BY free.shard LIMIT $2
-       ON CONFLICT (shard) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE leases.until <= now()
+       SELECT free.shard, $1, now() FROM generate_series(0, ${shardCount - 1}) AS free (shard) LEFT JOIN leases USING (shard)
+       WHERE NOT EXISTS (${alive}) ORDER BY free.shard LIMIT $2
+       ON CONFLICT (shard) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE NOT EXISTS (${alive})
        RETURNING shard`,
       [this.holder, wanted],
     );
     return rows.map((row) => row.shard);
   }
 
-  /** The server does not answer: what is held stays held until its lease must have run out. */
-  #unheard(nowMs: number): Turn {
-    if (nowMs - this.#confirmedMs < leaseSeconds * 1000) return { gained: [], lost: [], share: NaN };
-    const lost = [...this.#held];
-    this.#held = new Set();
-    return { gained: [], lost, share: NaN };
-  }
-
   /** Lets go of everything, so that others need not wait. */
   async release(): Promise<void> {
     this.#held = new Set();
     await this.#connection.write(async (sql) => {
-      await sql.query('UPDATE leases SET until = now() WHERE holder = $1', [this.holder]);
-      await sql.query('DELETE FROM coordinators WHERE holder = $1', [this.holder]);
+      await sql.query('UPDATE leases SET holder = $2 WHERE holder = $1', [this.holder, nobody]);
+      await sql.query(`DELETE FROM coordinators WHERE holder = $1 OR until < now() - interval '1 day'`, [this.holder]);
     });
   }
 }

@@ -2,14 +2,18 @@
  * A robot: takes probes, looks, sends back what came. It keeps nothing, so it may join and leave at any time; politeness is
  * decided by whoever sent the probe and enforced again by the robot's own observer.
  *
- * A probe that another robot had before (that one died, or was cut off) is looked at again only where the time since then
- * covers the site's spacing; otherwise it is handed back unlooked, and its coordinator sends it again in its own time.
+ * What becomes of a probe here:
+ *   new           looked at; while that takes, the server hears now and then that somebody is at it
+ *   come before   another robot had it and fell silent: when that one looked nobody knows, so it is handed back unlooked and
+ *                 its coordinator asks again when the site's spacing from now has passed
+ *   ours before   its result is sent again, without a look
+ *   waited        too long in here before its turn came: left to the others, who have been given it by now
  */
-import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
+import { type ConsumerInfo, type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe } from 'revisit/ports';
-import { consumers, robotSilenceMs, shardOf, streams, subjects } from './dispatch/streams.ts';
-import { packObservation, unpackProbe } from './dispatch/wire.ts';
+import { consumers, pullMs, robotSilenceMs, shardOf, streams, subjects } from './dispatch/streams.ts';
+import { handedBack, packObservation, unpackProbe } from './dispatch/wire.ts';
 
 export interface RobotOptions {
   readonly connection: NatsConnection;
@@ -17,8 +21,6 @@ export interface RobotOptions {
   readonly clock: Clock;
   /** Looks under way at once. */
   readonly breadth: number;
-  /** The spacing that this robot keeps at every site at least. */
-  readonly spacingMs: number;
   readonly log: (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void;
 }
 
@@ -28,8 +30,18 @@ export interface RobotCounts {
   readonly underWay: number;
 }
 
+/** Between two tries to send a result or to reach the stream of probes while the servers are away. */
+const restMs = 500;
+/** A result that cannot be sent for so long is of no use: its page has been looked at again. */
+const sendMsMax = 10 * 60_000;
+/** Results that are remembered in case their probe comes again, and how many bytes of them. */
+const recentMax = 1_000;
+const recentBytesMax = 16 * 2 ** 20;
+
 export class Robot {
   readonly #options: RobotOptions;
+  readonly #recent = new Map<string, readonly Uint8Array[]>();
+  #recentBytes = 0;
   #underWay = 0;
   #looked = 0;
   #handedBack = 0;
@@ -45,75 +57,112 @@ export class Robot {
 
   /** Works until the signal, then finishes what it has begun. */
   async run(signal: AbortSignal): Promise<void> {
-    const { connection, breadth } = this.#options;
-    const consumer = await jetstream(connection).consumers.get(streams.probes, consumers.robots);
-    // No more is taken than is looked at: what waits, waits where every robot can take it.
-    const messages = await consumer.consume({ max_messages: breadth });
-    signal.addEventListener('abort', () => messages.stop(), { once: true });
-    if (signal.aborted) messages.stop();
-    await this.#take(messages, breadth);
+    const { clock, log } = this.#options;
+    while (!signal.aborted) {
+      try {
+        await this.#work(signal);
+      } catch (error) {
+        log('warn', 'no probes can be had', { error: (error as Error).message });
+      }
+      await clock.sleep(restMs, signal);
+    }
     while (this.#underWay > 0) await new Promise<void>((resolve) => (this.#freed = resolve));
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    const { connection, breadth } = this.#options;
+    // A robot may pull and nothing else, so it asks for no more than the names.
+    const names = { stream_name: streams.probes, name: consumers.robots, config: {} } as ConsumerInfo;
+    const consumer = jetstream(connection).consumers.getConsumerFromInfo(names);
+    // No more is taken than is looked at: what waits, waits where every robot can take it.
+    const messages = await consumer.consume({ max_messages: breadth, expires: pullMs, bind: true });
+    const stop = (): void => messages.stop();
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      await this.#take(messages, breadth);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
   }
 
   async #take(messages: ConsumerMessages, breadth: number): Promise<void> {
     for await (const message of messages) {
+      const takenAtMs = this.#options.clock.nowMs();
       while (this.#underWay >= breadth) await new Promise<void>((resolve) => (this.#freed = resolve));
       this.#underWay++;
-      void this.#handle(message).finally(() => {
+      void this.#handle(message, takenAtMs).finally(() => {
         this.#underWay--;
         this.#freed();
       });
     }
   }
 
-  async #handle(message: JsMsg): Promise<void> {
-    const { observer, clock, spacingMs, log } = this.#options;
+  async #handle(message: JsMsg, takenAtMs: number): Promise<void> {
+    const { observer, clock, log } = this.#options;
     const probe = unpackProbe(message.data);
     if (!probe) {
       log('warn', 'a message that is no probe was refused', { subject: message.subject });
       message.term();
       return;
     }
-    const alive = setInterval(() => message.working(), robotSilenceMs / 3);
+    if (clock.nowMs() - takenAtMs > robotSilenceMs / 2) return;
+    const alive = setInterval(() => message.working(), robotSilenceMs / 4);
     try {
-      const tooSoon = message.info.deliveryCount > 1 && spacingMs > robotSilenceMs;
-      const observation = tooSoon ? handedBack(probe, clock.nowMs()) : await observer.observe(probe);
-      if (tooSoon) this.#handedBack++;
-      else this.#looked++;
-      await this.#send(observation);
-      message.ack();
-    } catch (error) {
-      // The result could not be sent: another robot gets the probe when this one has been silent for long enough.
-      log('warn', 'a result could not be sent', { error: (error as Error).message, probe: probe.id });
+      const before = this.#recent.get(probe.id);
+      const again = message.info.deliveryCount > 1;
+      const pieces = before ?? packObservation(again ? this.#unlooked(probe) : await observer.observe(probe));
+      if (!before && !again) {
+        this.#looked++;
+        this.#remember(probe.id, pieces);
+      }
+      if (await this.#send(probe, pieces)) message.ack();
+      else log('warn', 'a result could not be sent', { probe: probe.id });
     } finally {
       clearInterval(alive);
     }
   }
 
-  async #send(observation: Observation): Promise<void> {
-    const stream = jetstream(this.#options.connection);
-    const { probe } = observation;
-    const pieces = packObservation(observation);
+  #unlooked(probe: Probe): Observation {
+    this.#handedBack++;
+    return handedBack(probe, this.#options.clock.nowMs(), 'The robot that had the probe was lost.');
+  }
+
+  #remember(id: string, pieces: readonly Uint8Array[]): void {
+    this.#recent.set(id, pieces);
+    this.#recentBytes += bytesOf(pieces);
+    for (const [old, oldPieces] of this.#recent) {
+      if (this.#recent.size <= recentMax && this.#recentBytes <= recentBytesMax) break;
+      this.#recent.delete(old);
+      this.#recentBytes -= bytesOf(oldPieces);
+    }
+  }
+
+  /** Until the server has it all; false when that would help nobody any more. */
+  async #send(probe: Probe, pieces: readonly Uint8Array[]): Promise<boolean> {
+    const { connection, clock } = this.#options;
+    const stream = jetstream(connection);
+    const subject = subjects.observation(shardOf(probe.site));
+    const untilMs = clock.nowMs() + sendMsMax;
     for (const [place, piece] of pieces.entries()) {
       const about = headers();
       about.set('probe', probe.id);
       about.set('piece', String(place));
       about.set('pieces', String(pieces.length));
-      await stream.publish(subjects.observation(shardOf(probe.site)), piece, {
-        headers: about,
-        msgID: `${probe.id}/${place}`,
-      });
+      for (;;) {
+        try {
+          await stream.publish(subject, piece, { headers: about, msgID: `${probe.id}/${place}`, timeout: pullMs });
+          break;
+        } catch {
+          if (clock.nowMs() >= untilMs || connection.isClosed()) return false;
+          await clock.sleep(restMs);
+        }
+      }
     }
+    return true;
   }
 }
 
-function handedBack(probe: Probe, nowMs: number): Observation {
-  return {
-    probe,
-    startedAtMs: nowMs,
-    endedAtMs: nowMs,
-    outcome: { kind: 'failed', fault: { code: 'robot-lost', sentence: 'The robot that had the probe was lost.' } },
-    bytesReceived: 0,
-    requests: 0,
-  };
+function bytesOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }

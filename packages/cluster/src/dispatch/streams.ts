@@ -44,7 +44,9 @@ export const subjects = {
 export const consumers = { robots: 'robots', shard: (shard: number) => `shard-${shard}` } as const;
 
 /** A robot that says nothing for so long is taken for dead, and its probe goes to another; it speaks three times as often. */
-export const robotSilenceMs = 6_000;
+export const robotSilenceMs = 4_500;
+/** How long one request for messages stands: one that was lost with a connection is made again as soon. */
+export const pullMs = 2_000;
 /** Within this time the same message is taken once, however often it is sent. */
 const sameWithinMs = 10 * 60_000;
 /** Results that nobody fetched for a day are of no use: their pages have been looked at again. */
@@ -91,7 +93,6 @@ export async function ensureStreams(connection: NatsConnection): Promise<JetStre
     durable_name: consumers.robots,
     ack_policy: AckPolicy.Explicit,
     ack_wait: nanos(robotSilenceMs),
-    max_deliver: 3,
     max_ack_pending: 20_000,
   });
   for (let shard = 0; shard < shardCount; shard++) {

@@ -53,3 +53,40 @@ export function unpackObservation(pieces: readonly Uint8Array[]): Observation | 
     return undefined;
   }
 }
+
+/** Nobody looked: the page waits in line again, and its site is asked no sooner than its spacing from now. */
+export function handedBack(probe: Probe, nowMs: number, sentence: string): Observation {
+  return {
+    probe,
+    startedAtMs: nowMs,
+    endedAtMs: nowMs,
+    outcome: { kind: 'refused', fault: { code: 'robot-lost', sentence }, siteUntilMs: nowMs },
+    bytesReceived: 0,
+    requests: 0,
+  };
+}
+
+/**
+ * What a robot says, in the coordinator's time. A robot's clock may be minutes off: how long things took and will take is
+ * believed, when they were is not.
+ */
+export function inOurTime(observation: Observation, probe: Probe, sinceMs: number, nowMs: number): Observation {
+  const tookMs = Math.max(0, observation.endedAtMs - observation.startedAtMs);
+  const offMs = nowMs - observation.endedAtMs;
+  const { outcome } = observation;
+  const shifted =
+    outcome.kind === 'refused'
+      ? {
+          ...outcome,
+          ...(outcome.untilMs === undefined ? {} : { untilMs: outcome.untilMs + offMs }),
+          ...(outcome.siteUntilMs === undefined ? {} : { siteUntilMs: outcome.siteUntilMs + offMs }),
+        }
+      : outcome;
+  return {
+    ...observation,
+    outcome: shifted,
+    probe,
+    startedAtMs: Math.min(nowMs, Math.max(sinceMs, nowMs - tookMs)),
+    endedAtMs: nowMs,
+  };
+}

@@ -93,10 +93,12 @@ export class Connection {
       return value;
     } catch (error) {
       broken = error as Error;
-      await client.query('ROLLBACK').then(
-        () => (broken = undefined),
-        () => {},
-      );
+      // A statement that was given up may still hold its connection: whatever is said there would wait behind it.
+      if (!/timeout/i.test(broken.message))
+        await client.query('ROLLBACK').then(
+          () => (broken = undefined),
+          () => {},
+        );
       throw error;
     } finally {
       client.release(broken);
@@ -114,14 +116,24 @@ export class Connection {
   }
 }
 
+export interface ConnectOptions {
+  readonly connectionsMax?: number;
+  /** The longest that one statement may take. */
+  readonly patienceMs?: number;
+}
+
 /** Connects and takes the steps of the schema that are missing, one process at a time. */
-export async function connect(url: string, connectionsMax = 8): Promise<Connected> {
+export async function connect(url: string, options: ConnectOptions = {}): Promise<Connected> {
+  const { connectionsMax = 8, patienceMs = 20_000 } = options;
   const connection = new Connection(
     new pg.Pool({
       connectionString: url,
       max: connectionsMax,
-      connectionTimeoutMillis: 5_000,
-      statement_timeout: 60_000,
+      connectionTimeoutMillis: Math.min(5_000, patienceMs),
+      // The server gives up first; where its word does not come through, so do we.
+      statement_timeout: patienceMs,
+      query_timeout: patienceMs + 500,
+      keepAlive: true,
     }),
   );
   try {

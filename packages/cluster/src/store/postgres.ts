@@ -51,10 +51,12 @@ export interface Mandate {
   readonly held: () => ReadonlySet<number>;
   /** As the server knows, and not to be taken away before the transaction ends. */
   readonly confirmed: (sql: Sql) => Promise<ReadonlySet<number>>;
+  /** A look of this shard was not kept, because the shard is another's by now. */
+  readonly doubt: (shard: number) => void;
 }
 
 const all: ReadonlySet<number> = new Set(Array.from({ length: shardCount }, (_, shard) => shard));
-const everything: Mandate = { held: () => all, confirmed: () => Promise.resolve(all) };
+const everything: Mandate = { held: () => all, confirmed: () => Promise.resolve(all), doubt: () => {} };
 
 export class PostgresStore implements Store {
   readonly #connection: Connection;
@@ -244,7 +246,11 @@ export class PostgresStore implements Store {
 
   finished(probeIds: readonly string[]): Promise<Kept<undefined>> {
     return this.#connection.write(async (sql) => {
-      await sql.query('DELETE FROM in_flight WHERE id = ANY ($1)', [probeIds]);
+      // What another coordinator has taken over is its own to finish.
+      await sql.query('DELETE FROM in_flight WHERE id = ANY ($1) AND shard = ANY ($2)', [
+        probeIds,
+        [...(await this.#mandate.confirmed(sql))],
+      ]);
       return undefined;
     });
   }
@@ -260,14 +266,17 @@ export class PostgresStore implements Store {
 
   /** Whether the look has something for the log. */
   async #keepLook(sql: Sql, look: Look, held: ReadonlySet<number>): Promise<boolean> {
-    await sql.query('DELETE FROM in_flight WHERE id = $1', [look.probeId]);
     const { rows } = await sql.query<{ pk: number; shard: number; version: number }>(
       'SELECT pk, shard, version FROM pages JOIN states USING (pk) WHERE id = $1 FOR UPDATE OF states',
       [look.pageId],
     );
-    // The page was removed while we looked, another coordinator looks after it now, or this look has been kept before.
-    if (!rows[0] || !held.has(rows[0].shard) || (look.projection && rows[0].version >= look.state.version))
+    if (rows[0] && !held.has(rows[0].shard)) {
+      this.#mandate.doubt(rows[0].shard);
       return false;
+    }
+    await sql.query('DELETE FROM in_flight WHERE id = $1', [look.probeId]);
+    // The page was removed while we looked, or this look has been kept before.
+    if (!rows[0] || (look.projection && rows[0].version >= look.state.version)) return false;
     await this.#putState(sql, rows[0].pk, look.state);
     await sql.query(
       `INSERT INTO looks VALUES ($1, $2, $3, $4, $5) ON CONFLICT (pk, at) DO UPDATE SET kind = excluded.kind`,

@@ -30,7 +30,6 @@ async function robot(options: RobotOptions): Promise<CommandOutcome> {
     {
       nats: options.nats,
       breadth,
-      spacingMs,
       log: createLog(options.logLevel),
       observer: (clock) =>
         createObserver({

@@ -1,0 +1,213 @@
+/**
+ * The coordinator's side of dispatch: probes go out to whichever robot is free, observations come back for the shards that
+ * are held. What happens to a probe:
+ *
+ *   open      its message is being handed to the server, again and again until the server has it; the server takes each id
+ *             once, so a coordinator that takes over hands out the same probe without a second look
+ *   kept      the server has the message and gives it to robots until one has answered
+ *   missing   the message is gone and no answer has come: it may be on its way
+ *   ended     answered; or missing for too long, handed back to the loop unlooked; or its shard was given up
+ *
+ * What comes back for a probe that is not open is acknowledged and dropped: whoever needs the look asks for it again.
+ */
+import {
+  type ConsumerMessages,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+} from '@nats-io/jetstream';
+import { type NatsConnection, headers } from '@nats-io/transport-node';
+import type { Clock, Observation, Observer, Probe } from 'revisit/ports';
+import { consumers, ensureStreams, pullMs, shardOf, streams, subjects } from './streams.ts';
+import { handedBack, inOurTime, packProbe, unpackObservation } from './wire.ts';
+
+/** How long the server may take to say that it has a message before it is sent again. */
+const publishMsMax = 2_000;
+/** Between two tries while the server is away. */
+const restMs = 250;
+/** How often open probes are looked after, and from which age on: most are answered before. */
+const watchEveryMs = 1_000;
+const watchFromMs = 3_000;
+/** From the message's end to the arrival of the answer that was sent before it: a round trip, on a busy machine. */
+const missingMsMax = 2_500;
+/** Questions about single messages at once. */
+const watchedMax = 64;
+/** Streams are looked for again no more often than this. */
+const mendEveryMs = 5_000;
+
+interface Open {
+  readonly probe: Probe;
+  readonly shard: number;
+  readonly startedAtMs: number;
+  readonly answer: (observation: Observation) => void;
+  /** Where the server has it. */
+  sequence: number | undefined;
+  missingSinceMs: number | undefined;
+}
+
+export class Carrier implements Observer {
+  readonly #connection: NatsConnection;
+  readonly #stream: JetStreamClient;
+  readonly #clock: Clock;
+  readonly #open = new Map<string, Open>();
+  readonly #pieces = new Map<string, (Uint8Array | undefined)[]>();
+  readonly #listening = new Map<number, ConsumerMessages>();
+  readonly #closed = new AbortController();
+  #manager: JetStreamManager | undefined;
+  #mendedMs = -Infinity;
+
+  constructor(connection: NatsConnection, clock: Clock) {
+    this.#connection = connection;
+    this.#stream = jetstream(connection);
+    this.#clock = clock;
+    void this.#watch();
+  }
+
+  /** Probes that went out and have not ended. */
+  get openCount(): number {
+    return this.#open.size;
+  }
+
+  /** From now on this process takes what comes back for the shard. */
+  async listen(shard: number): Promise<void> {
+    if (this.#listening.has(shard)) return;
+    const consumer = await this.#stream.consumers.get(streams.observations, consumers.shard(shard));
+    const messages = await consumer.consume({ max_messages: 256, expires: pullMs });
+    this.#listening.set(shard, messages);
+    void this.#take(messages);
+  }
+
+  /** The shard is somebody else's: what is open of it ends here, and goes on there. */
+  silence(shard: number): void {
+    this.#listening.get(shard)?.stop();
+    this.#listening.delete(shard);
+    for (const open of this.#open.values()) if (open.shard === shard) this.#handBack(open, 'Its shard was given up.');
+  }
+
+  async #take(messages: ConsumerMessages): Promise<void> {
+    for await (const message of messages) {
+      const id = message.headers?.get('probe') ?? '';
+      const count = Number(message.headers?.get('pieces') ?? '1');
+      const place = Number(message.headers?.get('piece') ?? '0');
+      message.ack();
+      const open = this.#open.get(id);
+      if (!open || !(count >= 1 && count <= 1_000) || !(place >= 0 && place < count)) continue;
+      const pieces = this.#pieces.get(id) ?? Array.from<undefined>({ length: count });
+      pieces[place] = message.data;
+      open.missingSinceMs = undefined;
+      if (pieces.some((piece) => piece === undefined)) {
+        this.#pieces.set(id, pieces);
+        continue;
+      }
+      const observation = unpackObservation(pieces as Uint8Array[]);
+      // The probe is ours and not what the robot says it was: a robot answers for what it was asked, nothing else.
+      if (observation?.probe.id === id)
+        this.#end(open, inOurTime(observation, open.probe, open.startedAtMs, this.#clock.nowMs()));
+      else this.#handBack(open, 'The answer could not be read.');
+    }
+  }
+
+  observe(probe: Probe): Promise<Observation> {
+    return new Promise((answer) => {
+      const open: Open = {
+        probe,
+        shard: shardOf(probe.site),
+        startedAtMs: this.#clock.nowMs(),
+        answer,
+        sequence: undefined,
+        missingSinceMs: undefined,
+      };
+      this.#open.set(probe.id, open);
+      void this.#handOut(open);
+    });
+  }
+
+  #isOpen(open: Open): boolean {
+    return this.#open.get(open.probe.id) === open;
+  }
+
+  #end(open: Open, observation: Observation): void {
+    if (!this.#isOpen(open)) return;
+    this.#open.delete(open.probe.id);
+    this.#pieces.delete(open.probe.id);
+    open.answer(observation);
+  }
+
+  #handBack(open: Open, sentence: string): void {
+    this.#end(open, handedBack(open.probe, this.#clock.nowMs(), sentence));
+  }
+
+  /** Until the server says that it has the message. */
+  async #handOut(open: Open): Promise<void> {
+    const { probe, shard } = open;
+    const bytes = packProbe(probe);
+    while (this.#isOpen(open) && !this.#closed.signal.aborted) {
+      try {
+        const told = await this.#stream.publish(subjects.probe(shard), bytes, {
+          msgID: probe.id,
+          timeout: publishMsMax,
+        });
+        open.sequence = told.seq;
+        return;
+      } catch {
+        await this.#mend();
+        await this.#clock.sleep(restMs, this.#closed.signal);
+      }
+    }
+  }
+
+  /** A server that came back without its streams gets them again. */
+  async #mend(): Promise<void> {
+    if (this.#connection.isClosed() || this.#clock.nowMs() - this.#mendedMs < mendEveryMs) return;
+    this.#mendedMs = this.#clock.nowMs();
+    await ensureStreams(this.#connection).catch(() => {});
+  }
+
+  /** Looks after probes that take long: whoever was to answer one may have been lost with it. */
+  async #watch(): Promise<void> {
+    while (!this.#closed.signal.aborted) {
+      await this.#clock.sleep(watchEveryMs, this.#closed.signal);
+      const nowMs = this.#clock.nowMs();
+      const old = [...this.#open.values()].filter(
+        (open) => open.sequence !== undefined && nowMs - open.startedAtMs >= watchFromMs,
+      );
+      await Promise.all(old.slice(0, watchedMax).map((open) => this.#lookAfter(open)));
+    }
+  }
+
+  async #lookAfter(open: Open): Promise<void> {
+    let there: boolean;
+    try {
+      this.#manager ??= await jetstreamManager(this.#connection, { checkAPI: false });
+      const message = await this.#manager.streams.getMessage(streams.probes, { seq: open.sequence! });
+      // A server that lost its disk counts from one again.
+      there = message?.header.get('Nats-Msg-Id') === open.probe.id;
+    } catch {
+      return;
+    }
+    if (there) {
+      open.missingSinceMs = undefined;
+      // The next round looks after others first.
+      if (this.#isOpen(open)) this.#open.delete(open.probe.id) && this.#open.set(open.probe.id, open);
+      return;
+    }
+    const nowMs = this.#clock.nowMs();
+    open.missingSinceMs ??= nowMs;
+    if (nowMs - open.missingSinceMs >= missingMsMax) this.#handBack(open, 'The robot that had the probe was lost.');
+  }
+
+  /** Words between coordinators that are worth hearing and no loss when missed. */
+  notice(kind: string, ids: readonly string[]): void {
+    if (this.#connection.isClosed()) return;
+    const words = headers();
+    words.set('kind', kind);
+    this.#connection.publish(subjects.notice, JSON.stringify(ids), { headers: words });
+  }
+
+  close(): Promise<void> {
+    this.#closed.abort('closed');
+    for (const shard of this.#listening.keys()) this.silence(shard);
+    return Promise.resolve();
+  }
+}
