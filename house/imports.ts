@@ -97,7 +97,7 @@ export const rooms: readonly Room[] = [
   },
   { folder: 'experiments', may: [], packages: ['@revisit/core', 'revisit', 'node:*'] },
   { folder: 'bench', may: ['house', daemon, core], packages: ['*'] },
-  { folder: 'house', may: [daemon], packages: ['*'] },
+  { folder: 'house', may: [daemon, 'packages/cluster/src/trial'], packages: ['*'] },
 ];
 
 /** Names that say nothing about what lives there. */

@@ -3,11 +3,18 @@
  * operation in trouble (sites fail, slow down, limit and recover, the process is killed at random points) and sixty lives
  * of a process that tells receivers who fail, hang and answer late; then a real daemon killed KILLS times (36 unless said
  * otherwise). Ends with 1 when an invariant was broken, and names the seed that shows it.
+ *
+ * `npm run soak cluster [ROUNDS] [SEED]`: a cluster of real processes in trouble, 200 rounds unless said otherwise.
  */
 import { memoryStore } from '../packages/daemon/src/simulation/index.ts';
 import { tellInTrouble } from '../packages/daemon/src/simulation/telling-in-trouble.ts';
 import { liveInTrouble } from '../packages/daemon/src/simulation/trouble.ts';
 import { killAgainAndAgain } from '../packages/daemon/src/trial/killed-daemon.ts';
+
+if (process.argv[2] === 'cluster') {
+  const { soakCluster } = await import('../packages/cluster/src/trial/soak.ts');
+  process.exit(await soakCluster(process.argv.slice(3)));
+}
 
 const [seeds = 1000, first = 0, kills = 36] = process.argv.slice(2).map(Number);
 if (![seeds, first, kills].every((number) => Number.isInteger(number) && number >= 0)) {

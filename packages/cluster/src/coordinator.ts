@@ -25,6 +25,9 @@ import { PostgresStore } from './store/postgres.ts';
 const renewEveryMs = 1_000;
 const renewMsMax = 2_000;
 const leaveMsMax = 2_000;
+/** Less than the loop's own grace, so that it hears of what was given up. */
+const finishMsMax = 3_000;
+const finishPollMs = 20;
 /** How many changes go to the stream before the place is remembered. */
 const publishBatch = 200;
 
@@ -45,6 +48,7 @@ export interface TurnedLoop {
   setBudget(looksPerSecond: number): void;
   stir(): void;
   probeNow(id: string): boolean;
+  counts(): { readonly inFlight: number; readonly queued: number };
   onKept(listener: (changes: readonly Change[]) => void): () => void;
 }
 
@@ -127,8 +131,16 @@ class Coordinator {
     }
     unhear();
     await publishing;
-    for (const shard of this.leases.held()) this.carrier?.silence(shard);
+    await this.#finish(loop);
     await this.leases.release();
+  }
+
+  /** What is under way is kept where that takes a moment only; the rest goes on elsewhere, so it stays in the store. */
+  async #finish(loop: TurnedLoop): Promise<void> {
+    const untilMs = this.#clock.nowMs() + finishMsMax;
+    const busy = (): boolean => loop.counts().inFlight > 0 || loop.counts().queued > 0;
+    while (busy() && this.#clock.nowMs() < untilMs) await this.#clock.sleep(finishPollMs);
+    for (const shard of this.leases.held()) this.#lose(loop, shard);
   }
 
   /**

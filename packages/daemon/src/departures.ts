@@ -267,11 +267,20 @@ export class Departures {
     this.#gates.done(this.#collection.sites.index(probe.site));
   }
 
-  /** Its pages stand in line again. */
-  askAgain(probe: Probe): void {
+  /** Its pages stand in line again; answers how many there are. */
+  askAgain(probe: Probe): number {
+    const entries = probe.pageIds.flatMap((id) => this.#collection.byId(id) ?? []);
+    for (const entry of entries) this.ask(entry);
+    return entries.length;
+  }
+
+  /** The probe of another process is under way still, and its pages wait for its answer. */
+  rejoin(probe: Probe): void {
+    this.#gates.begin(this.#collection.sites.index(probe.site));
     for (const id of probe.pageIds) {
       const entry = this.#collection.byId(id);
-      if (entry) this.ask(entry);
+      this.#unseen.delete(id);
+      if (entry && !entry.page.paused) this.#parts.policy.started(entry.index, this.#parts.clock.nowMs() / 1000);
     }
   }
 

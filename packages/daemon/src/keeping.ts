@@ -4,7 +4,7 @@ import type { Change } from './values/change.ts';
 import type { Look } from './values/look.ts';
 
 /** How long to wait after the store could not keep something, doubled up to the second value. */
-const storeRestMs = { first: 1_000, most: 30_000 };
+const storeRestMs = { first: 1_000, most: 5_000 };
 
 export class Keeping {
   readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'log'>;

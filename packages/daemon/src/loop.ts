@@ -198,14 +198,19 @@ export class Loop {
 
   /** Takes up what another process had asked for and not kept. */
   async resume(unfinished: readonly Probe[]): Promise<void> {
-    const { store, clock } = this.#parts;
+    const { observer, store, clock } = this.#parts;
     for (const probe of unfinished) {
       this.#space(probe.site);
       // When exactly its last request went out nobody knows: robots.txt and redirects may have come before the page.
       this.#departures.recall(probe.site, clock.nowMs());
-      for (const id of probe.pageIds) this.#resume(id, probe.atMs);
+      if (!observer.outlives) for (const id of probe.pageIds) this.#resume(id, probe.atMs);
+      else {
+        this.#inFlight++;
+        this.#departures.rejoin(probe);
+        void this.#observe(probe);
+      }
     }
-    await store.finished(unfinished.map((probe) => probe.id));
+    if (!observer.outlives) await store.finished(unfinished.map((probe) => probe.id));
     this.#wake();
   }
 
@@ -422,8 +427,8 @@ export class Loop {
 
   /** Politeness kept the probe back at the wire: no look happened, and its pages wait in line again. */
   async #handBack(probe: Probe): Promise<void> {
-    this.#departures.askAgain(probe);
-    await this.#parts.store.finished([probe.id]);
+    // Where none of its pages is ours any more, neither is the probe.
+    if (this.#departures.askAgain(probe) > 0) await this.#parts.store.finished([probe.id]);
     this.#wake();
   }
 
@@ -438,6 +443,8 @@ export class Loop {
     if (crawlDelayMs !== undefined) this.#space(probe.site, crawlDelayMs);
     if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
       this.#departures.hold(probe.site, outcome.siteUntilMs);
+      // Whoever was lost with the probe may have asked the site until a moment ago.
+      if (outcome.fault.code === 'robot-lost') this.#departures.recall(probe.site, clock.nowMs());
       if (requests === 0) return this.#handBack(probe);
       await store.remember('site-holds', this.#departures.saveHolds());
     }

@@ -47,6 +47,7 @@ interface Open {
 }
 
 export class Carrier implements Observer {
+  readonly outlives = true;
   readonly #connection: NatsConnection;
   readonly #stream: JetStreamClient;
   readonly #clock: Clock;

@@ -138,6 +138,11 @@ export class Gates {
     return this.#opening.timeOf(this.#opening.first());
   }
 
+  /** A request is under way that did not pass here. */
+  begin(site: number): void {
+    this.#gate(site).busy++;
+  }
+
   /** A request that passed has ended. */
   done(site: number): void {
     const gate = this.#gate(site);

@@ -58,6 +58,8 @@ export interface RobotsUnderstood {
 /** Whoever carries probes out: the real web, a simulated one, a robot elsewhere. It answers every probe and never throws. */
 export interface Observer {
   observe(probe: Probe, signal?: AbortSignal): Promise<Observation>;
+  /** Probes outlive the process that sent them: given the same probe again, the answer to the first comes. */
+  readonly outlives?: boolean;
   /** What politeness knows of a site, where the observer keeps it itself. */
   standing?(site: string): { readonly closedUntilMs: number; readonly failures: number } | undefined;
   /** An origin's robots.txt as it was understood, where the observer reads it itself. */

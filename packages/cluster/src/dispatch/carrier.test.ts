@@ -1,0 +1,144 @@
+import { type NatsConnection, connect } from '@nats-io/transport-node';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { type Clock, type Observation, type Observer, type Probe, systemClock } from 'revisit/ports';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { locate } from '../../../../house/provision.ts';
+import { Robot } from '../robot.ts';
+import { type NatsServer, startNats } from '../trial/nats-server.ts';
+import { Carrier } from './carrier.ts';
+import { consumers, ensureStreams, shardOf, streams } from './streams.ts';
+
+/** Time that runs as fast as wanted: a second of waiting takes a tenth. */
+const hurried: Clock = {
+  nowMs: () => systemClock.nowMs() * 10,
+  sleep: (ms, signal) => systemClock.sleep(ms / 10, signal),
+};
+
+const site = 'a.example';
+let count = 0;
+const probe = (): Probe => ({
+  id: `p${count++}`,
+  url: `https://${site}/`,
+  site,
+  pageIds: ['x'],
+  atMs: 0,
+  validators: {},
+});
+
+class Looker implements Observer {
+  readonly looked: string[] = [];
+  hold: Promise<void> = Promise.resolve();
+
+  async observe(asked: Probe): Promise<Observation> {
+    this.looked.push(asked.id);
+    await this.hold;
+    const outcome = { kind: 'not-modified' } as const;
+    return { probe: asked, startedAtMs: 5, endedAtMs: 9, outcome, bytesReceived: 1, requests: 1 };
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
+  let nats: NatsServer;
+  let connection: NatsConnection;
+  const stops: (() => void)[] = [];
+  beforeAll(async () => {
+    nats = await startNats();
+  });
+  afterAll(() => nats.end());
+  beforeEach(async () => {
+    connection = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+    await ensureStreams(connection);
+  });
+  afterEach(async () => {
+    for (const stop of stops.splice(0)) stop();
+    const manager = await jetstreamManager(connection);
+    for (const name of Object.values(streams)) await manager.streams.delete(name);
+    await connection.close();
+  });
+
+  async function carrier(clock: Clock = systemClock): Promise<Carrier> {
+    const made = new Carrier(connection, clock);
+    stops.push(() => void made.close());
+    await made.listen(shardOf(site));
+    return made;
+  }
+
+  function robot(): Looker {
+    const looker = new Looker();
+    const stop = new AbortController();
+    stops.push(() => stop.abort());
+    const log = (): void => {};
+    void new Robot({ connection, observer: looker, clock: systemClock, breadth: 4, log }).run(stop.signal);
+    return looker;
+  }
+
+  test('is looked at and answered in our time', async () => {
+    const looker = robot();
+    const asked = probe();
+    const answer = await (await carrier()).observe(asked);
+    expect(answer).toMatchObject({ probe: asked, outcome: { kind: 'not-modified' } });
+    expect(answer.endedAtMs).toBeGreaterThan(1e12);
+    expect(looker.looked).toEqual([asked.id]);
+  });
+
+  test('that another coordinator sent is answered here without a second look', async () => {
+    const asked = probe();
+    const first = await carrier();
+    const given = first.observe(asked);
+    let goOn = (): void => {};
+    const looker = robot();
+    looker.hold = new Promise((resolve) => (goOn = resolve));
+    while (looker.looked.length === 0) await systemClock.sleep(5);
+    // The first coordinator loses the shard: what it waited for ends there, unlooked.
+    first.silence(shardOf(site));
+    expect(await given).toMatchObject({ requests: 0, outcome: { kind: 'refused', fault: { code: 'robot-lost' } } });
+    const taken = (await carrier()).observe(asked);
+    goOn();
+    expect(await taken).toMatchObject({ outcome: { kind: 'not-modified' } });
+    expect(looker.looked).toEqual([asked.id]);
+  });
+
+  test('whose message is gone and whose answer never comes is handed back', async () => {
+    const asked = probe();
+    const open = (await carrier(hurried)).observe(asked);
+    const manager = await jetstreamManager(connection);
+    for (;;) {
+      const { state } = await manager.streams.info(streams.probes);
+      if (state.messages === 1) break;
+      await systemClock.sleep(5);
+    }
+    await manager.streams.purge(streams.probes);
+    expect(await open).toMatchObject({ requests: 0, outcome: { kind: 'refused', fault: { code: 'robot-lost' } } });
+  });
+
+  test('that is sent while the server is away goes out once when it is back', async () => {
+    const sender = await carrier();
+    const looker = robot();
+    await sender.observe(probe());
+    await nats.kill();
+    const asked = probe();
+    const open = sender.observe(asked);
+    await systemClock.sleep(300);
+    await nats.start();
+    expect(await open).toMatchObject({ outcome: { kind: 'not-modified' } });
+    expect(looker.looked.filter((id) => id === asked.id)).toHaveLength(1);
+  });
+
+  test('that a robot had before is handed back unlooked by the next', async () => {
+    const asked = probe();
+    const open = (await carrier()).observe(asked);
+    const manager = await jetstreamManager(connection);
+    const consumer = await jetstream(connection).consumers.get(streams.probes, consumers.robots);
+    const message = await consumer.next();
+    message!.nak();
+    const looker = robot();
+    expect(await open).toMatchObject({ requests: 0, outcome: { fault: { code: 'robot-lost' } } });
+    expect(looker.looked).toEqual([]);
+    // And is no more: its acknowledgement follows the answer.
+    while ((await manager.streams.info(streams.probes)).state.messages > 0) await systemClock.sleep(5);
+  });
+});

@@ -1,0 +1,39 @@
+/** Rounds of trouble by the hundred, each with a fault drawn from the seed; ends at the first thing that does not hold. */
+import { locate } from '../../../../house/provision.ts';
+import { Rounds } from './rounds.ts';
+
+/** What the design promises after any trouble. */
+const recoveredMsMax = 10_000;
+/** A round that takes so long is stuck. */
+const stuckMs = 120_000;
+
+export async function soakCluster(words: readonly string[]): Promise<number> {
+  const [count = 200, seed = 1] = words.map(Number);
+  if (!Number.isInteger(count) || count < 1 || !Number.isInteger(seed)) {
+    process.stderr.write('soak cluster: ROUNDS and SEED are whole numbers, such as npm run soak cluster 200 1\n');
+    return 2;
+  }
+  if (locate('nats-server') === undefined) {
+    process.stderr.write('soak cluster: nats-server is missing; install it or set REVISIT_NATS_SERVER to its path\n');
+    return 1;
+  }
+  const rounds = await Rounds.start(seed);
+  const slow: string[] = [];
+  let stuck: NodeJS.Timeout | undefined;
+  for (let n = 1; n <= count; n++) {
+    stuck = setTimeout(() => {
+      process.stdout.write(`round ${n} is stuck\n`);
+      void rounds.end().then(() => process.exit(1));
+    }, stuckMs);
+    const { fault, recoveredMs } = await rounds.round();
+    clearTimeout(stuck);
+    const line = `round ${n}: ${fault}, recovered in ${(recoveredMs / 1000).toFixed(1)} s`;
+    process.stdout.write(`${line}\n`);
+    if (recoveredMs > recoveredMsMax) slow.push(line);
+  }
+  const wrong = await rounds.wrong();
+  await rounds.end();
+  for (const sentence of [...slow, ...wrong]) process.stdout.write(`NOT HELD ${sentence}\n`);
+  process.stdout.write(`${count} rounds, ${rounds.looks} looks: ${wrong.length + slow.length} things did not hold\n`);
+  return wrong.length + slow.length === 0 ? 0 : 1;
+}
