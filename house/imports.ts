@@ -87,7 +87,7 @@ export const rooms: readonly Room[] = [
     packages: ['@revisit/core', 'node:*', 'yaml', 'zod', 'temporal-polyfill'],
   },
   { folder: daemon, may: [daemon], packages: ['*'] },
-  { folder: 'packages/cluster/src/trial', may: ['house'], packages: ['*'] },
+  { folder: 'packages/cluster/src/trial', may: ['house', `${daemon}/trial`], packages: ['*'] },
   { folder: 'packages/cluster/src', may: [], packages: ['*'] },
   {
     folder: 'packages/dashboard/src',

@@ -11,6 +11,9 @@ import {
   type Kept,
   type NewPage,
   type NewPageSettings,
+  type ObserverReport,
+  type Page,
+  type PageState,
   type WatchedPage,
   systemClock,
 } from 'revisit/ports';
@@ -18,6 +21,7 @@ import { Carrier } from './dispatch/carrier.ts';
 import { link } from './dispatch/link.ts';
 import { ensureStreams, shardOf, subjects } from './dispatch/streams.ts';
 import { Leases } from './leases.ts';
+import { Observers } from './observers/observers.ts';
 import { type Connection, connect } from './store/connection.ts';
 import { PostgresStore } from './store/postgres.ts';
 
@@ -35,12 +39,17 @@ export interface ClusterConfig {
   readonly store: string;
   readonly nats: string | undefined;
   readonly looksPerSecond: number;
+  readonly spacingMs: number;
+  /** How long an observer may go on alone. */
+  readonly mandateMs: number;
+  readonly log: (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void;
 }
 
 /** The part of the daemon's loop that a coordinator turns. */
 export interface TurnedLoop {
-  readonly collection: Iterable<{ readonly page: { readonly id: string; readonly site: string } }> & {
+  readonly collection: Iterable<{ readonly page: Page; readonly state: PageState }> & {
     readonly size: number;
+    byId(id: string): { readonly page: Page; readonly state: PageState } | undefined;
   };
   watch(watched: WatchedPage): void;
   unwatch(id: string): void;
@@ -89,6 +98,7 @@ class Coordinator {
   readonly #ready = new Set<number>();
   /** Pages that others spoke of before their shard was ready. */
   readonly #missed = new Set<string>();
+  readonly #observers: Observers | undefined;
   #takingUp = false;
   #share = 1;
 
@@ -105,7 +115,13 @@ class Coordinator {
     this.carrier = nats && new Carrier(nats, clock);
     this.leases = new Leases(connections.leases, `${hostname()}-${process.pid}-${Math.floor(clock.nowMs() % 1e6)}`);
     this.store = new SpokenStore(connections.work, this.leases);
+    this.#observers =
+      nats && this.carrier && new Observers({ ...config, nats, carrier: this.carrier, store: this.store, clock });
     this.store.tell = (ids) => this.carrier?.notice('pages', ids);
+  }
+
+  observers(): readonly ObserverReport[] {
+    return this.#observers?.reports() ?? [];
   }
 
   accepts(site: string): boolean {
@@ -119,6 +135,7 @@ class Coordinator {
     });
     const unhear = this.#hear(loop);
     const publishing = this.#publish(loop, signal);
+    const observing = this.#observers?.run(loop, signal);
     while (!signal.aborted) {
       const turn = await this.leases.renew(Math.max(1, loop.collection.size));
       for (const shard of turn.lost) this.#lose(loop, shard);
@@ -130,7 +147,7 @@ class Coordinator {
       await this.#clock.sleep(renewEveryMs, signal);
     }
     unhear();
-    await publishing;
+    await Promise.all([publishing, observing]);
     await this.#finish(loop);
     await this.leases.release();
   }
@@ -165,6 +182,7 @@ class Coordinator {
     for await (const batch of this.store.pagesOf([shard])) batches.push(batch);
     const unfinished = await this.store.unfinishedOf([shard]);
     if (!this.leases.held().has(shard)) return this.carrier?.silence(shard);
+    await this.#observers?.takeUp(shard);
     // From here to the loop's knowing of open probes without a pause, or it would look beside them.
     this.#ready.add(shard);
     for (const batch of batches) for (const watched of batch) loop.watch(watched);
@@ -180,6 +198,7 @@ class Coordinator {
     const gone = [...loop.collection].filter(({ page }) => shardOf(page.site) === shard).map(({ page }) => page.id);
     for (const id of gone) loop.unwatch(id);
     this.carrier?.silence(shard);
+    this.#observers?.lose(shard);
   }
 
   /** What the other coordinators say: pages that were edited, changes that were kept. */
@@ -254,6 +273,7 @@ export interface ClusterWorld {
   };
   readonly carrier?: Carrier;
   readonly accepts: (site: string) => boolean;
+  readonly observers: () => readonly ObserverReport[];
   readonly beside: (loop: TurnedLoop, signal: AbortSignal) => Promise<void>;
 }
 
@@ -284,6 +304,7 @@ export async function clusterWorld(config: ClusterConfig, clock: Clock = systemC
       opening: { kind: 'opened', store: coordinator.store, announce: () => {}, close: () => coordinator.close() },
       ...(carrier ? { carrier } : {}),
       accepts: (site) => coordinator.accepts(site),
+      observers: () => coordinator.observers(),
       beside: (loop, signal) => coordinator.run(loop, signal),
     },
   };

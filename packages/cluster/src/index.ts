@@ -1,5 +1,6 @@
 export { type ClusterConfig, type ClusterWorld, type Clustered, clusterWorld } from './coordinator.ts';
 export { shardCount, shardOf } from './dispatch/streams.ts';
+export { type ObserverCommand, runObserver } from './observer-command.ts';
 export { type RobotCommand, runRobot } from './robot-command.ts';
 export { connect } from './store/connection.ts';
 export { PostgresStore } from './store/postgres.ts';

@@ -7,9 +7,8 @@
  *   come before   another robot had it and fell silent: when that one looked nobody knows, so it is handed back unlooked and
  *                 its coordinator asks again when the site's spacing from now has passed
  *   ours before   its result is sent again, without a look
- *   waited        too long in here before its turn came: left to the others, who have been given it by now
  */
-import { type ConsumerInfo, type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
+import { type ConsumerInfo, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe } from 'revisit/ports';
 import { consumers, pullMs, robotSilenceMs, shardOf, streams, subjects } from './dispatch/streams.ts';
@@ -74,39 +73,32 @@ export class Robot {
     // A robot may pull and nothing else, so it asks for no more than the names.
     const names = { stream_name: streams.probes, name: consumers.robots, config: {} } as ConsumerInfo;
     const consumer = jetstream(connection).consumers.getConsumerFromInfo(names);
-    // No more is taken than is looked at: what waits, waits where every robot can take it.
-    const messages = await consumer.consume({ max_messages: breadth, expires: pullMs, bind: true });
-    const stop = (): void => messages.stop();
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-    try {
-      await this.#take(messages, breadth);
-    } finally {
-      signal.removeEventListener('abort', stop);
+    while (!signal.aborted) {
+      // No more is taken than is looked at: what waits, waits where every robot can take it. One that leaves lets its last
+      // request run out, so that nothing is sent to it in vain.
+      const room = breadth - this.#underWay;
+      if (room < Math.min(breadth, 1 + breadth / 8)) await new Promise<void>((resolve) => (this.#freed = resolve));
+      else
+        for await (const message of await consumer.fetch({ max_messages: room, expires: pullMs })) this.#begin(message);
     }
   }
 
-  async #take(messages: ConsumerMessages, breadth: number): Promise<void> {
-    for await (const message of messages) {
-      const takenAtMs = this.#options.clock.nowMs();
-      while (this.#underWay >= breadth) await new Promise<void>((resolve) => (this.#freed = resolve));
-      this.#underWay++;
-      void this.#handle(message, takenAtMs).finally(() => {
-        this.#underWay--;
-        this.#freed();
-      });
-    }
+  #begin(message: JsMsg): void {
+    this.#underWay++;
+    void this.#handle(message).finally(() => {
+      this.#underWay--;
+      this.#freed();
+    });
   }
 
-  async #handle(message: JsMsg, takenAtMs: number): Promise<void> {
-    const { observer, clock, log } = this.#options;
+  async #handle(message: JsMsg): Promise<void> {
+    const { observer, log } = this.#options;
     const probe = unpackProbe(message.data);
     if (!probe) {
       log('warn', 'a message that is no probe was refused', { subject: message.subject });
       message.term();
       return;
     }
-    if (clock.nowMs() - takenAtMs > robotSilenceMs / 2) return;
     const alive = setInterval(() => message.working(), robotSilenceMs / 4);
     try {
       const before = this.#recent.get(probe.id);

@@ -22,6 +22,7 @@ import { settingsWrong } from './settings-wrong.ts';
 import { Telling } from './telling.ts';
 import { type Clock, systemClock } from './values/clock.ts';
 import type { Observer } from './values/observation.ts';
+import type { ObserverReport } from './values/observer-report.ts';
 import type { NewPageSettings } from './values/page.ts';
 import { version } from './version.ts';
 
@@ -50,6 +51,8 @@ export interface World {
   readonly accepts?: (site: string) => boolean;
   /** Work that goes on beside the loop until it has ended. */
   readonly beside?: (loop: Loop, signal: AbortSignal) => Promise<void>;
+  /** Observers elsewhere, where there are any. */
+  readonly observers?: () => readonly ObserverReport[];
   /** Routes beside the API's own. */
   readonly routes?: (app: FastifyInstance, desk: Desk) => void;
 }
@@ -176,6 +179,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
     for (const { kind, url, summary } of changes) log('info', kind, { url, summary });
   });
   const desk = new Desk(folder.store, clock, log, loop, telling, world.opening ? undefined : config.data);
+  if (world.observers) desk.observers = world.observers;
   const beyondLoopback = !namesLoopback(config.host.includes(':') ? `[${config.host}]` : config.host);
   const localKey = randomBytes(32).toString('base64url');
   const app = createApi(desk, { beyondLoopback, localKey });

@@ -14,6 +14,7 @@ import type { Send } from './tell/courier.ts';
 import { Telling } from './telling.ts';
 import type { Clock } from './values/clock.ts';
 import type { WatchedPage } from './values/look.ts';
+import type { ObserverReport } from './values/observer-report.ts';
 import type { NewPageSettings } from './values/page.ts';
 
 /** Where only the data folder is there, messages wait for the next daemon. */
@@ -27,6 +28,8 @@ export class Desk {
   readonly log: LoopParts['log'];
   /** Counts changes to what is watched, so that whoever keeps a list of it knows when it is old. */
   revision = 0;
+  /** Observers elsewhere; none unless this is a coordinator of a cluster. */
+  observers: () => readonly ObserverReport[] = () => [];
   /** Subscriptions, and in a running daemon what carries their messages. */
   readonly telling: Telling;
   /** Where files of this collection are kept beside the store; undefined where there is no such place. */

@@ -10,6 +10,7 @@ export { type Clock, systemClock } from './values/clock.ts';
 export type { Fault } from './values/fault.ts';
 export { lookKinds, type Look, type LookKind, type PageState, type WatchedPage } from './values/look.ts';
 export type { Observation, Observer, Outcome } from './values/observation.ts';
+export type { ObserverReport } from './values/observer-report.ts';
 export type { Attempt, Delivery, DeliveryStatus, Exceptions, Outbox, PlannedDelivery } from './values/outbox.ts';
 export type { NewPageSettings, Page, PageSettings } from './values/page.ts';
 export type { Probe, Validators } from './values/probe.ts';

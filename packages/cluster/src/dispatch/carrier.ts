@@ -20,6 +20,8 @@ import {
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe } from 'revisit/ports';
 import { consumers, ensureStreams, pullMs, shardOf, streams, subjects } from './streams.ts';
+import { packErrand } from '../observers/errand.ts';
+import type { Fleet } from '../observers/fleet.ts';
 import { handedBack, inOurTime, packProbe, unpackObservation } from './wire.ts';
 
 /** How long the server may take to say that it has a message before it is sent again. */
@@ -28,9 +30,9 @@ const publishMsMax = 2_000;
 const restMs = 250;
 /** How often open probes are looked after, and from which age on: most are answered before. */
 const watchEveryMs = 1_000;
-const watchFromMs = 3_000;
+const watchFromMs = 1_500;
 /** From the message's end to the arrival of the answer that was sent before it: a round trip, on a busy machine. */
-const missingMsMax = 2_500;
+const missingMsMax = 2_000;
 /** Questions about single messages at once. */
 const watchedMax = 64;
 /** Streams are looked for again no more often than this. */
@@ -41,6 +43,8 @@ interface Open {
   readonly shard: number;
   readonly startedAtMs: number;
   readonly answer: (observation: Observation) => void;
+  /** Who alone may answer it; undefined for any robot. */
+  observer: string | undefined;
   /** Where the server has it. */
   sequence: number | undefined;
   missingSinceMs: number | undefined;
@@ -55,6 +59,8 @@ export class Carrier implements Observer {
   readonly #pieces = new Map<string, (Uint8Array | undefined)[]>();
   readonly #listening = new Map<number, ConsumerMessages>();
   readonly #closed = new AbortController();
+  /** Who knows which sites are observed from elsewhere; nobody's until the loop runs. */
+  fleet: Fleet | undefined;
   #manager: JetStreamManager | undefined;
   #mendedMs = -Infinity;
 
@@ -89,8 +95,8 @@ export class Carrier implements Observer {
   async #take(messages: ConsumerMessages): Promise<void> {
     for await (const message of messages) {
       const id = message.headers?.get('probe') ?? '';
-      const count = Number(message.headers?.get('pieces') ?? '1');
-      const place = Number(message.headers?.get('piece') ?? '0');
+      const count = Number(message.headers?.get('pieces') || '1');
+      const place = Number(message.headers?.get('piece') || '0');
       message.ack();
       const open = this.#open.get(id);
       if (!open || !(count >= 1 && count <= 1_000) || !(place >= 0 && place < count)) continue;
@@ -101,12 +107,26 @@ export class Carrier implements Observer {
         this.#pieces.set(id, pieces);
         continue;
       }
-      const observation = unpackObservation(pieces as Uint8Array[]);
-      // The probe is ours and not what the robot says it was: a robot answers for what it was asked, nothing else.
-      if (observation?.probe.id === id)
-        this.#end(open, inOurTime(observation, open.probe, open.startedAtMs, this.#clock.nowMs()));
-      else this.#handBack(open, 'The answer could not be read.');
+      const from = message.headers?.get('observer') || undefined;
+      if (from === open.observer) this.#read(open, pieces as Uint8Array[]);
     }
+  }
+
+  #read(open: Open, pieces: readonly Uint8Array[]): void {
+    const { probe, observer } = open;
+    const said = observer === undefined ? unpackObservation(pieces) : this.#report(observer, pieces, probe);
+    // The probe is ours and not what the robot says it was: a robot answers for what it was asked, nothing else.
+    if (said?.probe.id !== probe.id) return this.#handBack(open, 'The answer could not be read.');
+    const observation = inOurTime(said, probe, open.startedAtMs, this.#clock.nowMs());
+    if (observer === undefined) this.fleet?.fromHome(observation);
+    this.#end(open, observation);
+  }
+
+  #report(observer: string, pieces: readonly Uint8Array[], probe: Probe): Observation | undefined {
+    const bytes = Buffer.concat(pieces);
+    if (bytes.length > 0) return this.fleet?.read(observer, bytes, probe);
+    this.fleet?.unknown(observer, probe);
+    return undefined;
   }
 
   observe(probe: Probe): Promise<Observation> {
@@ -116,6 +136,7 @@ export class Carrier implements Observer {
         shard: shardOf(probe.site),
         startedAtMs: this.#clock.nowMs(),
         answer,
+        observer: undefined,
         sequence: undefined,
         missingSinceMs: undefined,
       };
@@ -142,10 +163,14 @@ export class Carrier implements Observer {
   /** Until the server says that it has the message. */
   async #handOut(open: Open): Promise<void> {
     const { probe, shard } = open;
-    const bytes = packProbe(probe);
+    const route = await this.fleet?.route(probe);
+    open.observer = route?.observer;
+    const subject = route ? subjects.errand(route.observer) : subjects.probe(shard);
+    const bytes = route ? packErrand(route.errand) : packProbe(probe);
+    if (route) this.fleet?.sent(route.observer, bytes.length);
     while (this.#isOpen(open) && !this.#closed.signal.aborted) {
       try {
-        const told = await this.#stream.publish(subjects.probe(shard), bytes, {
+        const told = await this.#stream.publish(subject, bytes, {
           msgID: probe.id,
           timeout: publishMsMax,
         });
@@ -178,15 +203,17 @@ export class Carrier implements Observer {
   }
 
   async #lookAfter(open: Open): Promise<void> {
+    const stream = open.observer === undefined ? streams.probes : streams.errands;
     let there: boolean;
     try {
       this.#manager ??= await jetstreamManager(this.#connection, { checkAPI: false });
-      const message = await this.#manager.streams.getMessage(streams.probes, { seq: open.sequence! });
+      const message = await this.#manager.streams.getMessage(stream, { seq: open.sequence! });
       // A server that lost its disk counts from one again.
       there = message?.header.get('Nats-Msg-Id') === open.probe.id;
     } catch {
       return;
     }
+    if (there && open.observer !== undefined) await this.#takeBack(open, open.observer);
     if (there) {
       open.missingSinceMs = undefined;
       // The next round looks after others first.
@@ -196,6 +223,14 @@ export class Carrier implements Observer {
     const nowMs = this.#clock.nowMs();
     open.missingSinceMs ??= nowMs;
     if (nowMs - open.missingSinceMs >= missingMsMax) this.#handBack(open, 'The robot that had the probe was lost.');
+  }
+
+  /** An errand whose observer is away, with all its mandates at an end: nobody will look any more. */
+  async #takeBack(open: Open, observer: string): Promise<void> {
+    const lostAtMs = this.fleet?.lostAtMs(observer, open.probe.site) ?? -Infinity;
+    if (lostAtMs > this.#clock.nowMs()) return;
+    await this.#manager!.streams.deleteMessage(streams.errands, open.sequence!).catch(() => false);
+    this.#handBack(open, `The observer ${observer} was lost.`);
   }
 
   /** Words between coordinators that are worth hearing and no loss when missed. */

@@ -3,6 +3,9 @@
  *
  *   revisit.probe.SHARD        work queue: looks to be made, taken by any robot
  *   revisit.observation.SHARD  work queue: what came back, taken by whoever holds the shard
+ *   revisit.errand.OBSERVER    work queue: looks and mandates for one observer, answered like probes
+ *   revisit.word.OBSERVER      unkept: an observer is there, and what it has found
+ *   revisit.ask.OBSERVER       unkept: questions to an observer
  *   revisit.change.SHARD       the log of changes, for anyone who may read it
  *   revisit.notice             unkept words between coordinators: a page was edited, a change was kept
  *
@@ -31,6 +34,7 @@ export function shardOf(site: string): number {
 export const streams = {
   probes: 'REVISIT_PROBES',
   observations: 'REVISIT_OBSERVATIONS',
+  errands: 'REVISIT_ERRANDS',
   changes: 'REVISIT_CHANGES',
 } as const;
 
@@ -39,12 +43,17 @@ export const subjects = {
   observation: (shard: number) => `revisit.observation.${shard}`,
   change: (shard: number) => `revisit.change.${shard}`,
   notice: 'revisit.notice',
+  errand: (observer: string) => `revisit.errand.${observer}`,
+  word: (observer: string) => `revisit.word.${observer}`,
+  ask: (observer: string) => `revisit.ask.${observer}`,
 } as const;
 
 export const consumers = { robots: 'robots', shard: (shard: number) => `shard-${shard}` } as const;
 
 /** A robot that says nothing for so long is taken for dead, and its probe goes to another; it speaks three times as often. */
 export const robotSilenceMs = 4_500;
+/** A coordinator acknowledges what it gets at once; what one took with it when it froze goes to the next. */
+const coordinatorSilenceMs = 2_000;
 /** How long one request for messages stands: one that was lost with a connection is made again as soon. */
 export const pullMs = 2_000;
 /** Within this time the same message is taken once, however often it is sent. */
@@ -88,6 +97,7 @@ export async function ensureStreams(connection: NatsConnection): Promise<JetStre
     RetentionPolicy.Workqueue,
     resultsMaxAgeMs,
   );
+  await ensureStream(manager, streams.errands, 'revisit.errand.*', RetentionPolicy.Workqueue, resultsMaxAgeMs);
   await ensureStream(manager, streams.changes, 'revisit.change.*', RetentionPolicy.Limits, changesMaxAgeMs);
   await manager.consumers.add(streams.probes, {
     durable_name: consumers.robots,
@@ -100,9 +110,21 @@ export async function ensureStreams(connection: NatsConnection): Promise<JetStre
       durable_name: consumers.shard(shard),
       filter_subject: subjects.observation(shard),
       ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(robotSilenceMs),
+      ack_wait: nanos(coordinatorSilenceMs),
       max_ack_pending: 20_000,
     });
   }
   return manager;
+}
+
+/** Brings into being what an observer of this name pulls its errands from. */
+export async function ensureErrands(connection: NatsConnection, observer: string): Promise<void> {
+  const manager = await jetstreamManager(connection);
+  await manager.consumers.add(streams.errands, {
+    durable_name: observer,
+    filter_subject: subjects.errand(observer),
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(robotSilenceMs),
+    max_ack_pending: 20_000,
+  });
 }

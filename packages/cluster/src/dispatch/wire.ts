@@ -35,15 +35,20 @@ export function packObservation(observation: Observation): readonly Uint8Array[]
   const head = Buffer.from(JSON.stringify(known));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(head.length);
-  const packed = zstdCompressSync(Buffer.concat([length, head, body]));
-  const pieces: Uint8Array[] = [];
-  for (let at = 0; at < packed.length; at += pieceBytesMax) pieces.push(packed.subarray(at, at + pieceBytesMax));
-  return pieces;
+  return pieces(zstdCompressSync(Buffer.concat([length, head, body])));
 }
 
-export function unpackObservation(pieces: readonly Uint8Array[]): Observation | undefined {
+/** At least one, so that nothing is a message too. */
+export function pieces(packed: Uint8Array): readonly Uint8Array[] {
+  const cut: Uint8Array[] = [];
+  for (let at = 0; at === 0 || at < packed.length; at += pieceBytesMax)
+    cut.push(packed.subarray(at, at + pieceBytesMax));
+  return cut;
+}
+
+export function unpackObservation(parts: readonly Uint8Array[]): Observation | undefined {
   try {
-    const bytes = zstdDecompressSync(Buffer.concat(pieces), { maxOutputLength: observationBytesMax });
+    const bytes = zstdDecompressSync(Buffer.concat(parts), { maxOutputLength: observationBytesMax });
     const headLength = bytes.readUInt32LE(0);
     const known = JSON.parse(bytes.subarray(4, 4 + headLength).toString('utf8')) as Observation;
     if (typeof known.probe?.id !== 'string' || typeof known.outcome?.kind !== 'string') return undefined;

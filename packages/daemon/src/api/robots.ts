@@ -15,6 +15,17 @@ function poolSizes(robots: number): readonly number[] {
   const step = Math.max(1, Math.ceil(robots / 40));
   return Array.from({ length: Math.floor((2 * robots) / step) }, (_, i) => (i + 1) * step);
 }
+const Observer = Type.Object({
+  name: Type.String(),
+  state: Type.Union([Type.Literal('there'), Type.Literal('away'), Type.Literal('disbelieved')]),
+  sites: Type.Array(Type.String(), { description: 'Sites that it has and this coordinator looks after.' }),
+  places: Type.Integer({ description: 'URLs that it carries copies of.' }),
+  looks: Type.Integer({ description: 'Looks that its reports stand for.' }),
+  reports: Type.Integer(),
+  latencyMs: Nullable(Type.Number({ description: 'One way between it and this coordinator.' })),
+  linkBytes: Type.Integer({ description: 'Bytes that went over the link for it, both ways.' }),
+  savedBytes: Type.Integer({ description: 'Bytes that robots would have sent home for the same looks, less those.' }),
+});
 
 export function robotRoutes(app: Api, desk: Desk): void {
   const schema = operation({
@@ -42,6 +53,7 @@ export function robotRoutes(app: Api, desk: Desk): void {
         curve: Type.Array(Type.Object({ robots: Type.Integer(), starvation: Type.Number(), loss: Type.Number() }), {
           description: 'What the model forecasts for other pools whose robots never rest.',
         }),
+        observers: Type.Array(Observer, { description: 'Observers of a cluster, near their sources.' }),
       }),
     },
   });
@@ -72,6 +84,7 @@ export function robotRoutes(app: Api, desk: Desk): void {
       servicePerSecond,
       load,
       seen: { starvation: pool.starvedShare, loss: share(overflowed, kept + overflowed) },
+      observers: desk.observers().map((observer) => ({ ...observer, sites: [...observer.sites] })),
       forecast: load === null ? { starvation: null, loss: null } : { ...queueShares(load, queueMax) },
       curve:
         fetchPerSecond === null || servicePerSecond === null

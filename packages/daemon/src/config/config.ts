@@ -86,6 +86,9 @@ export const fileSchema = z.strictObject({
     .optional()
     .describe('PostgreSQL instead of the data folder, shared by all coordinators of a cluster'),
   nats: z.string().optional().describe('NATS servers of a cluster, separated by commas; needs store'),
+  mandate: duration
+    .optional()
+    .describe('How long an observer of the cluster may look at its sites by itself when its link is lost, such as 10m'),
   host: z.string().optional().describe('The address to listen on; beyond loopback a token is required'),
   port: z
     .number({ error: portForm })
@@ -146,6 +149,7 @@ export interface Config {
   readonly data: string;
   readonly store: string | undefined;
   readonly nats: string | undefined;
+  readonly mandateMs: number;
   readonly host: string;
   readonly port: number;
   readonly looksPerSecond: number;
@@ -218,6 +222,7 @@ export function readConfigFile(file: string): Read<ConfigFile> {
 export interface Flags {
   readonly store?: string;
   readonly nats?: string;
+  readonly mandate?: string;
   readonly data?: string;
   readonly host?: string;
   readonly port?: string;
@@ -253,6 +258,7 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     data: all.data ?? './revisit-data',
     store: all.store,
     nats: all.nats,
+    mandateMs: durationMs(all.mandate ?? '10m')!,
     host: all.host ?? '127.0.0.1',
     port: all.port ?? 7373,
     looksPerSecond: ratePerSecond(all.budget ?? '600/hour')!,

@@ -3,7 +3,7 @@ import { lazy } from '../lazy.tsx';
 import { Figures } from '../parts/figures.tsx';
 import { Gauge } from '../parts/gauge.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { number, percent } from '../format.ts';
+import { bytes, number, percent } from '../format.ts';
 import { type Answer, ask, useAsk } from '../server.ts';
 
 const Plot = lazy(async () => (await import('../parts/plot.tsx')).Plot);
@@ -11,6 +11,64 @@ const Plot = lazy(async () => (await import('../parts/plot.tsx')).Plot);
 /** A share that is tiny is said as such. */
 const share = (value: number | null): string =>
   value === null ? '–' : value < 1e-4 && value > 0 ? '< 0.01 %' : percent(value, 2);
+
+type Observer = Answer<'GET /api/robots'>['observers'][number];
+
+const states: Readonly<Record<Observer['state'], string>> = {
+  there: 'there',
+  away: 'away: looks on within its mandate',
+  disbelieved: 'not believed: its reports did not hold',
+};
+
+/** Who stands near the sources, and what that saves. */
+function Observers({ observers }: { readonly observers: readonly Observer[] }) {
+  return (
+    <section class="section">
+      <h2>Observers</h2>
+      <p class="soft small">
+        Robots near their sources: they look by themselves and report differences. A site goes to one when that takes
+        less time than asking from here.
+      </p>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Sites</th>
+            <th scope="col" class="number">
+              Looks
+            </th>
+            <th scope="col" class="number">
+              Over the link
+            </th>
+            <th scope="col" class="number">
+              Saved
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {observers.map((observer) => (
+            <tr key={observer.name}>
+              <td>
+                {observer.name}
+                <div class="soft small">
+                  {states[observer.state]}
+                  {observer.latencyMs === null ? '' : `, ${number(observer.latencyMs, 1)} ms from here`}
+                </div>
+              </td>
+              <td>
+                {observer.sites.slice(0, 5).join(', ') || '–'}
+                {observer.sites.length > 5 ? ` and ${number(observer.sites.length - 5)} more` : ''}
+              </td>
+              <td class="number">{number(observer.looks, 9)}</td>
+              <td class="number">{bytes(observer.linkBytes)}</td>
+              <td class="number">{bytes(observer.savedBytes)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
 
 /** Who fetches, who indexes, and whether they suit each other. */
 export function Robots() {
@@ -85,6 +143,7 @@ export function Robots() {
           </p>
         </section>
         <Pools value={value} />
+        {value.observers.length > 0 && <Observers observers={value.observers} />}
       </div>
     </>
   );

@@ -27,6 +27,7 @@ export const commands: readonly CommandModule[] = [
   { names: ['simulate'], load: async () => (await import('./simulate.ts')).registerSimulate },
   { names: ['import'], load: async () => (await import('./import.ts')).registerImport },
   { names: ['export'], load: async () => (await import('./export.ts')).registerExport },
+  { names: ['observer'], load: async () => (await import('./observer.ts')).registerObserver },
   { names: ['robot'], load: async () => (await import('./robot.ts')).registerRobot },
   { names: ['demo'], load: async () => (await import('./demo.ts')).registerDemo },
   { names: ['reproduce'], load: async () => (await import('./reproduce.ts')).registerReproduce },

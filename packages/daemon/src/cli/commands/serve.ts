@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Config, type Flags, type Read, readConfigFile, settle } from '../../config/config.ts';
 import { startDaemon, type World } from '../../daemon.ts';
+import { createLog } from '../../log.ts';
 import type { Runner } from '../program.ts';
 import { example } from '../options.ts';
 import { type CommandOutcome, done, note, wrong } from '../outcome.ts';
@@ -33,7 +34,7 @@ async function worldOf(config: Config): Promise<Read<World>> {
       sentence: `nats: ${config.nats} needs a store, such as postgres://user:password@host/database`,
     };
   const { clusterWorld } = await import('@revisit/cluster');
-  return clusterWorld({ ...config, store: config.store });
+  return clusterWorld({ ...config, store: config.store, log: createLog(config.logLevel) });
 }
 
 async function serve(file: string | undefined, flags: Flags): Promise<CommandOutcome> {
@@ -60,6 +61,7 @@ export function registerServe(program: Command, run: Runner): void {
       'PostgreSQL instead of the data folder, such as postgres://user:password@host/database',
     )
     .option('--nats <servers>', 'NATS servers of a cluster; robots fetch instead of this process')
+    .option('--mandate <duration>', 'how long an observer may go on alone (default: 10m)')
     .option('--host <address>', 'the address to listen on (default: 127.0.0.1)');
   example(configOptions(command), 'revisit serve --budget 600/hour --spacing 2s');
   command.action(run(serve));

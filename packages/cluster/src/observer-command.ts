@@ -1,0 +1,151 @@
+/** `revisit observer`: stands near its sources, remembers, and reports what is new. */
+import { type ConsumerInfo, type JsMsg, jetstream } from '@nats-io/jetstream';
+import { type NatsConnection, headers } from '@nats-io/transport-node';
+import { type Clock, type Observer, systemClock } from 'revisit/ports';
+import { link } from './dispatch/link.ts';
+import { pullMs, robotSilenceMs, shardOf, streams, subjects } from './dispatch/streams.ts';
+import { pieces } from './dispatch/wire.ts';
+import { unpackErrand } from './observers/errand.ts';
+import { type Judge, Lookout } from './observers/lookout.ts';
+import type { RobotOptions } from './robot.ts';
+
+export interface ObserverCommand {
+  readonly nats: string;
+  /** What the coordinators know it by. */
+  readonly name: string;
+  readonly breadth: number;
+  readonly observer: (clock: Clock) => Observer;
+  readonly judge: Judge;
+  readonly log: RobotOptions['log'];
+}
+
+const wordEveryMs = 2_000;
+/** As many pages as one word may name; the others are named when these have been asked for. */
+const stirredMax = 500;
+const restMs = 500;
+const patrolMsMax = 500;
+
+/** Says what is wrong, or nothing when it left in peace. */
+export async function runObserver(command: ObserverCommand, signal: AbortSignal): Promise<string | undefined> {
+  const linked = await link(command.nats, `observer ${command.name}`);
+  if (linked.kind === 'failed') return `--nats ${linked.sentence}`;
+  const clock = systemClock;
+  const observer = command.observer(clock);
+  const lookout = new Lookout(observer, command.judge, clock);
+  command.log('info', 'observer at work', { name: command.name });
+  const post = new Post(command, linked.connection, lookout, clock);
+  await Promise.all([post.take(signal), post.speak(signal), patrol(lookout, clock, signal)]);
+  await observer.close();
+  await linked.connection.drain();
+  return undefined;
+}
+
+/** Looks go on whether or not anybody can be told. */
+async function patrol(lookout: Lookout, clock: Clock, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) await clock.sleep(Math.min(patrolMsMax, await lookout.patrol()), signal);
+}
+
+/** What goes between the observer and its coordinators. */
+class Post {
+  readonly #command: ObserverCommand;
+  readonly #connection: NatsConnection;
+  readonly #lookout: Lookout;
+  readonly #clock: Clock;
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(command: ObserverCommand, connection: NatsConnection, lookout: Lookout, clock: Clock) {
+    this.#command = command;
+    this.#connection = connection;
+    this.#lookout = lookout;
+    this.#clock = clock;
+  }
+
+  /** Errands, until the signal; what has begun is finished. */
+  async take(signal: AbortSignal): Promise<void> {
+    const names = { stream_name: streams.errands, name: this.#command.name, config: {} } as ConsumerInfo;
+    const consumer = jetstream(this.#connection).consumers.getConsumerFromInfo(names);
+    while (!signal.aborted) {
+      try {
+        const room = this.#command.breadth - this.#underWay.size;
+        if (room > 0) {
+          for await (const message of await consumer.fetch({ max_messages: room, expires: pullMs }))
+            this.#begin(message);
+        } else await Promise.race(this.#underWay);
+      } catch {
+        // The servers are away, or no coordinator has heard of us yet.
+        await this.#clock.sleep(restMs, signal);
+      }
+    }
+    await Promise.all(this.#underWay);
+  }
+
+  #begin(message: JsMsg): void {
+    const work = this.#handle(message).finally(() => this.#underWay.delete(work));
+    this.#underWay.add(work);
+  }
+
+  async #handle(message: JsMsg): Promise<void> {
+    const errand = unpackErrand(message.data);
+    if (!errand) return message.term();
+    const alive = setInterval(() => message.working(), robotSilenceMs / 4);
+    try {
+      const report = await this.#lookout.answer(errand);
+      await this.#send(errand.probe.id, errand.probe.site, report);
+      message.ack();
+    } catch (error) {
+      this.#command.log('warn', 'a report could not be sent', { error: (error as Error).message });
+    } finally {
+      clearInterval(alive);
+    }
+  }
+
+  async #send(probe: string, site: string, report: Uint8Array | undefined): Promise<void> {
+    const stream = jetstream(this.#connection);
+    const parts = pieces(report ?? new Uint8Array());
+    for (const [place, piece] of parts.entries()) {
+      const about = headers();
+      about.set('probe', probe);
+      about.set('observer', this.#command.name);
+      if (parts.length > 1) {
+        about.set('piece', String(place));
+        about.set('pieces', String(parts.length));
+      }
+      for (;;) {
+        try {
+          await stream.publish(subjects.observation(shardOf(site)), piece, {
+            headers: about,
+            msgID: `${probe}/${this.#command.name}/${place}`,
+            timeout: pullMs,
+          });
+          break;
+        } catch (error) {
+          if (this.#connection.isClosed()) throw error;
+          await this.#clock.sleep(restMs);
+        }
+      }
+    }
+  }
+
+  /** Says every two seconds that it is there and what it has found, and answers questions. */
+  async speak(signal: AbortSignal): Promise<void> {
+    const { name } = this.#command;
+    const ears = this.#connection.subscribe(subjects.ask(name), {
+      callback: (error, message) => {
+        if (error) return;
+        void this.#reply(message.json<{ shed?: string }>()).then((answer) => message.respond(JSON.stringify(answer)));
+      },
+    });
+    while (!signal.aborted) {
+      const word = { ...this.#lookout.counts(), stirred: this.#lookout.stirred(stirredMax) };
+      // What was said to a link that is away would be said late, in one breath.
+      if (this.#connection.getServer() !== '' && !this.#connection.isClosed())
+        this.#connection.publish(subjects.word(name), JSON.stringify(word));
+      await this.#clock.sleep(wordEveryMs, signal);
+    }
+    ears.unsubscribe();
+  }
+
+  async #reply(question: { readonly shed?: string }): Promise<unknown> {
+    return question.shed === undefined ? {} : { agoMs: await this.#lookout.shed(question.shed) };
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * What a coordinator and an observer say to each other.
+ *
+ * An errand is a probe with a mandate: look now if you have not just looked, and until the mandate ends look by yourself
+ * this often. A report answers one errand: nothing new, a difference against the copy that the coordinator has, or the
+ * whole where it has none. Its numbers are claims; what they stand for is checked where it can be (`plausible`).
+ */
+import { createHash } from 'node:crypto';
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { Observation, Page, Probe } from 'revisit/ports';
+
+export interface Mandate {
+  /** Between two looks of the observer's own. */
+  readonly everyMs: number;
+  /** From the arrival of the errand on. */
+  readonly forMs: number;
+}
+
+export type ObservedPage = Pick<Page, 'id' | 'select' | 'options'>;
+
+export interface Errand {
+  readonly probe: Probe;
+  readonly mandate: Mandate;
+  /** The fingerprint of the copy that the coordinator has; empty where it has none. */
+  readonly base: string;
+  /** What of the answer counts, page by page; left out where it was said before. */
+  readonly pages?: readonly ObservedPage[];
+}
+
+type Known = Omit<Observation, 'probe'>;
+
+export interface Report {
+  readonly observation: Known;
+  readonly what: 'same' | 'difference' | 'whole' | 'no-body';
+  /** The fingerprint of the body that this report stands for. */
+  readonly fingerprint: string;
+  /** How long ago the look was that this reports. */
+  readonly agoMs: number;
+  /** Looks since the last report, and what a robot would have sent home for them. */
+  readonly looks: number;
+  readonly wholeBytes: number;
+  /** Changes found and not reported yet. */
+  readonly more: number;
+}
+
+export interface ReceivedReport {
+  readonly report: Report;
+  readonly payload: Uint8Array;
+}
+
+/** More than any body that an observer lets through, so that a forged frame cannot fill the memory. */
+const bodyBytesMax = 64 * 2 ** 20;
+const headBytesMax = 2 ** 20;
+
+export function fingerprint(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64url').slice(0, 22);
+}
+
+export function packErrand(errand: Errand): Uint8Array {
+  return Buffer.from(JSON.stringify(errand));
+}
+
+export function unpackErrand(bytes: Uint8Array): Errand | undefined {
+  try {
+    const errand = JSON.parse(Buffer.from(bytes).toString('utf8')) as Errand;
+    const { probe, mandate } = errand;
+    const whole =
+      typeof probe?.id === 'string' &&
+      typeof probe.url === 'string' &&
+      typeof probe.site === 'string' &&
+      Array.isArray(probe.pageIds) &&
+      typeof mandate?.everyMs === 'number' &&
+      typeof mandate.forMs === 'number' &&
+      typeof errand.base === 'string';
+    return whole ? errand : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body as its difference from an earlier one: mostly references into it. */
+export function differenceFrom(base: Uint8Array, body: Uint8Array): Uint8Array {
+  return zstdCompressSync(body, { dictionary: base, params: windowFor(base.length + body.length) });
+}
+
+/** The window must reach back over the whole earlier body. */
+function windowFor(bytes: number): Record<number, number> {
+  return { [constants.ZSTD_c_windowLog]: Math.min(27, Math.max(10, Math.ceil(Math.log2(bytes + 1)))) };
+}
+
+export function packReport(report: Report, payload: Uint8Array): Uint8Array {
+  const head = zstdCompressSync(Buffer.from(JSON.stringify(report)));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(head.length);
+  return Buffer.concat([length, head, payload]);
+}
+
+export function unpackReport(bytes: Uint8Array): ReceivedReport | undefined {
+  try {
+    const frame = Buffer.from(bytes);
+    const length = frame.readUInt32LE(0);
+    const head = zstdDecompressSync(frame.subarray(4, 4 + length), { maxOutputLength: headBytesMax });
+    const report = JSON.parse(head.toString('utf8')) as Report;
+    if (typeof report.observation?.outcome?.kind !== 'string' || typeof report.fingerprint !== 'string')
+      return undefined;
+    return { report, payload: frame.subarray(4 + length) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body that a report stands for; undefined where it cannot be had from it, or is not what the report says it is. */
+export function bodyOf({ report, payload }: ReceivedReport, base: Uint8Array | undefined): Uint8Array | undefined {
+  try {
+    if (report.what === 'same') return base;
+    if (report.what === 'difference' && !base) return undefined;
+    const options = {
+      maxOutputLength: bodyBytesMax,
+      params: { [constants.ZSTD_d_windowLogMax]: 27 },
+      ...(report.what === 'difference' ? { dictionary: base! } : {}),
+    };
+    const body = new Uint8Array(zstdDecompressSync(payload, options));
+    return fingerprint(body) === report.fingerprint ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is wrong with a report on its face; undefined when nothing is. */
+export function implausible({ report }: ReceivedReport): string | undefined {
+  const { observation, agoMs, looks, wholeBytes } = report;
+  const { outcome, startedAtMs, endedAtMs, bytesReceived, requests, finalUrl } = observation;
+  const counts = [agoMs, looks, wholeBytes, bytesReceived, requests, endedAtMs - startedAtMs];
+  if (!counts.every((count) => Number.isFinite(count) && count >= 0)) return 'a count that is none';
+  if (requests > 1_000_000 || looks > 1_000_000) return 'more looks than any mandate allows';
+  if (outcome.kind === 'fetched' && !(outcome.status >= 200 && outcome.status < 300)) return `status ${outcome.status}`;
+  if (outcome.kind === 'fetched' && report.what === 'no-body') return 'an answer without a body';
+  if (finalUrl !== undefined && !/^https?:\/\//.test(finalUrl)) return `an answer from ${finalUrl}`;
+  return undefined;
+}

@@ -1,0 +1,173 @@
+import { zstdCompressSync } from 'node:zlib';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Observation, Page, PageState, Probe } from 'revisit/ports';
+import { VirtualClock } from '../../../daemon/src/simulation/virtual-clock.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { fingerprint, packReport, type Report } from './errand.ts';
+import { Fleet, type Word } from './fleet.ts';
+import { whereFrom } from './vantage-points.ts';
+
+const far = { latency: 0.1, secondsPerByte: 1e-6 };
+const near = { latency: 0.001, secondsPerByte: 1e-8 };
+const documents = [{ bytes: 50_000, changedShare: 0.02, compression: 0.05 }];
+
+describe('from where a site is observed', () => {
+  const site = { home: far, documents, looksPerDay: 100, observer: undefined };
+  const tried = (name: string, fromHome: typeof far, toSite: typeof far | undefined) => ({ name, fromHome, toSite });
+
+  test('near its pages when that saves more than it costs, home otherwise', () => {
+    expect(whereFrom(site, [tried('a', far, near)])).toBe('a');
+    expect(whereFrom({ ...site, home: near }, [tried('a', far, near)])).toBeUndefined();
+    expect(whereFrom(site, [tried('a', far, undefined)])).toBeUndefined();
+  });
+
+  test('the best of several, and a move only where it pays', () => {
+    const middling = { latency: 0.05, secondsPerByte: 5e-7 };
+    const hardlyBetter = { latency: 0.0009, secondsPerByte: 1e-8 };
+    expect(whereFrom(site, [tried('a', far, middling), tried('b', far, near)])).toBe('b');
+    const at = { ...site, observer: 'a' };
+    expect(whereFrom(at, [tried('a', far, middling), tried('b', far, near)])).toBe('b');
+    expect(whereFrom(at, [tried('a', far, near), tried('b', far, hardlyBetter)])).toBe('a');
+    expect(whereFrom({ ...at, home: near }, [tried('a', far, middling)])).toBeUndefined();
+  });
+});
+
+describe('a fleet', () => {
+  const url = 'https://a.example/';
+  const page = {
+    id: 'x',
+    url,
+    site: 'a.example',
+    select: { kind: 'text' },
+    options: {},
+    paused: false,
+  } as unknown as Page;
+  const state = { looks: 100, changes: 2 } as unknown as PageState;
+  const word: Word = { places: 1, looks: 0, reports: 0, wholeBytes: 0, sentBytes: 0, stirred: [] };
+  const probe: Probe = { id: 'p', url, site: 'a.example', pageIds: ['x'], atMs: 0, validators: {} };
+  const text = 'words of a page '.repeat(2_000);
+  const body = new TextEncoder().encode(text);
+  let clock: VirtualClock;
+  let fleet: Fleet;
+  let asked: string[];
+  let kept: (string | undefined)[];
+
+  beforeEach(() => {
+    clock = new VirtualClock(1e12);
+    asked = [];
+    kept = [];
+    const answer = { json: () => ({ agoMs: 1e6 }) };
+    const request = (subject: string, words: string) => {
+      asked.push(`${subject} ${words.slice(0, 30)}`);
+      return Promise.resolve(answer);
+    };
+    fleet = new Fleet({
+      clock,
+      connection: { request } as unknown as NatsConnection,
+      mandateMs: 60_000,
+      spacingMs: 1_000,
+      pageOf: (id) => (id === 'x' ? { page, state } : undefined),
+      everyPage: () => [{ page, state }],
+      probeNow: (id) => asked.push(`look ${id}`),
+      remember: (_site, observer) => Promise.resolve(void kept.push(observer)),
+      log: () => {},
+    });
+    fleet.heard('near', word);
+  });
+
+  const look = (latencyMs: number): Observation => ({
+    probe,
+    startedAtMs: 0,
+    endedAtMs: latencyMs + 50,
+    latencyMs,
+    outcome: { kind: 'fetched', status: 200, body, mediaType: 'text/html', charset: 'utf-8', validators: {} },
+    bytesReceived: body.length,
+    requests: 1,
+  });
+  const report = (latencyMs: number, more: Partial<Report> = {}): Uint8Array => {
+    const { probe: _probe, ...seen } = look(latencyMs);
+    const observation = { ...seen, outcome: { ...seen.outcome, body: undefined } } as unknown as Report['observation'];
+    const says = {
+      what: 'same' as const,
+      fingerprint: fingerprint(body),
+      agoMs: 0,
+      looks: 4,
+      wholeBytes: 40_000,
+      more: 0,
+    };
+    return packReport({ observation, ...says, ...more }, new Uint8Array());
+  };
+
+  /** A slow look from home, a trial from near, a decision. */
+  async function give(): Promise<void> {
+    fleet.fromHome(look(800));
+    expect((await fleet.route(probe))?.errand.mandate.forMs).toBe(0);
+    fleet.read('near', report(2), probe);
+    await fleet.decide();
+  }
+
+  test('is tried once, gets the site, and what it saves is counted', async () => {
+    await give();
+    expect(kept).toEqual(['near']);
+    const route = await fleet.route(probe);
+    expect(route).toMatchObject({ observer: 'near', errand: { base: fingerprint(body), mandate: { forMs: 60_000 } } });
+    fleet.sent('near', 300);
+    expect(fleet.read('near', report(2), probe)).toMatchObject({ outcome: { kind: 'fetched', body } });
+    expect(fleet.reports()).toMatchObject([{ name: 'near', state: 'there', sites: ['a.example'], looks: 8 }]);
+    expect(fleet.reports()[0]!.savedBytes).toBeGreaterThan(78_000);
+    // What it has found is asked for.
+    fleet.heard('near', { ...word, stirred: ['x', 'unknown'] });
+    expect(asked).toContain('look x');
+  });
+
+  test('keeps the site while its mandate may last, then loses it', async () => {
+    await give();
+    await fleet.route(probe);
+    await clock.runUntil(clock.nowMs() + 30_000, clock.sleep(30_000));
+    expect(fleet.lostAtMs('near', 'a.example')).toBe(1e12 + 60_000);
+    await fleet.decide();
+    expect(kept).toEqual(['near']);
+    await clock.runUntil(clock.nowMs() + 31_000, clock.sleep(31_000));
+    await fleet.decide();
+    expect(kept).toEqual(['near', undefined]);
+    expect(await fleet.route(probe)).toBeUndefined();
+  });
+
+  test('is taken home when home became as fast, after it has let go', async () => {
+    await give();
+    await fleet.route(probe);
+    for (let i = 0; i < 40; i++) fleet.fromHome({ ...look(1), endedAtMs: 2 });
+    for (let i = 0; i < 40; i++) fleet.read('near', report(900), probe);
+    await fleet.decide();
+    expect(asked).toContain('revisit.ask.near {"shed":"a.example"}');
+    expect(kept).toEqual(['near', undefined]);
+  });
+
+  test('is not believed after three reports that are not what they say', async () => {
+    await give();
+    const forged = report(2, { what: 'whole', fingerprint: 'x'.repeat(22) });
+    for (let i = 0; i < 3; i++) {
+      fleet.fromHome(look(800));
+      expect(fleet.read('near', forged, probe)).toBeUndefined();
+    }
+    expect(fleet.reports()).toMatchObject([{ state: 'disbelieved' }]);
+    expect(fleet.read('near', report(2, { looks: -1 }), probe)).toBeUndefined();
+    expect(fleet.read('nobody', report(2), probe)).toBeUndefined();
+  });
+
+  test('a look from home that sees another page counts against whoever goes on saying the old', async () => {
+    await give();
+    const other = new TextEncoder().encode('quite another page');
+    for (let i = 0; i < 3; i++) {
+      fleet.fromHome(look(800));
+      fleet.fromHome({ ...look(800), outcome: { ...look(800).outcome, body: other } as Observation['outcome'] });
+      fleet.read('near', packReport(says(body), zstdCompressSync(body)), probe);
+    }
+    expect(fleet.reports()).toMatchObject([{ state: 'disbelieved' }]);
+  });
+
+  function says(of: Uint8Array): Report {
+    const { probe: _probe, ...observation } = look(2);
+    return { observation, what: 'whole', fingerprint: fingerprint(of), agoMs: 0, looks: 1, wholeBytes: 1, more: 0 };
+  }
+});

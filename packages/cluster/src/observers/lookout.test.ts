@@ -1,0 +1,137 @@
+import type { Observation, Observer, Outcome, Page, Probe } from 'revisit/ports';
+import { VirtualClock } from '../../../daemon/src/simulation/virtual-clock.ts';
+import { judge } from '../../../daemon/src/eye.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Errand, bodyOf, fingerprint, unpackReport } from './errand.ts';
+import { Lookout } from './lookout.ts';
+
+const probe: Probe = { id: 'p', url: 'https://a.example/', site: 'a.example', pageIds: ['x'], atMs: 0, validators: {} };
+const pages: readonly Pick<Page, 'id' | 'select' | 'options'>[] = [{ id: 'x', select: { kind: 'text' }, options: {} }];
+const filler = Array.from({ length: 400 }, (_, i) => `<p>Paragraph ${i * 7919} says ${(i * 104729) % 9973}.</p>`).join(
+  '\n',
+);
+const bytes = (text: string): Uint8Array =>
+  new TextEncoder().encode(`<html><body>${filler}<p>${text}</p></body></html>`);
+
+class Source implements Observer {
+  text = 'one';
+  asked = 0;
+  readonly #clock: VirtualClock;
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock;
+  }
+
+  observe(asked: Probe): Promise<Observation> {
+    this.asked++;
+    const atMs = this.#clock.nowMs();
+    const body = bytes(this.text);
+    const about = { mediaType: 'text/html', charset: 'utf-8', validators: {} };
+    const outcome: Outcome = { kind: 'fetched', status: 200, body, ...about };
+    return Promise.resolve({
+      probe: asked,
+      startedAtMs: atMs,
+      endedAtMs: atMs,
+      outcome,
+      bytesReceived: body.length,
+      requests: 1,
+    });
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+describe('an observer', () => {
+  let clock: VirtualClock;
+  let source: Source;
+  let lookout: Lookout;
+  let base: Uint8Array | undefined;
+  beforeEach(() => {
+    clock = new VirtualClock(1e12);
+    source = new Source(clock);
+    lookout = new Lookout(source, judge, clock);
+    base = undefined;
+  });
+
+  const errand = (more: Partial<Errand> = {}): Errand => ({
+    probe,
+    mandate: { everyMs: 10_000, forMs: 60_000 },
+    base: base ? fingerprint(base) : '',
+    pages,
+    ...more,
+  });
+  /** What the coordinator understands, and how many bytes that took. */
+  async function ask(more: Partial<Errand> = {}) {
+    const packed = (await lookout.answer(errand(more)))!;
+    const received = unpackReport(packed)!;
+    base = bodyOf(received, base);
+    const text = base && /<p>(\w+)<\/p><\/body>/.exec(new TextDecoder().decode(base))?.[1];
+    return { ...received.report, text, bytes: packed.length };
+  }
+  async function pass(ms: number): Promise<void> {
+    const endMs = clock.nowMs() + ms;
+    while (clock.nowMs() < endMs) {
+      const waitMs = await lookout.patrol();
+      const slept = clock.sleep(Math.min(Math.max(1, waitMs), endMs - clock.nowMs()));
+      await clock.runUntil(endMs, slept);
+    }
+  }
+
+  test('sends the whole first, then nothing, then the difference', async () => {
+    expect(await ask()).toMatchObject({ what: 'whole', text: 'one', looks: 1 });
+    await pass(8_000);
+    const same = await ask();
+    expect(same).toMatchObject({ what: 'same', text: 'one' });
+    expect(same.bytes).toBeLessThan(400);
+    source.text = 'two';
+    await pass(9_000);
+    const changed = await ask();
+    expect(changed).toMatchObject({ what: 'difference', text: 'two' });
+    expect(changed.bytes).toBeLessThan(bytes('two').length / 20);
+  });
+
+  test('looks by itself within its mandate, says so once, and stops when it ends', async () => {
+    await ask();
+    await pass(200_000);
+    // One for the errand, then every ten seconds of the minute.
+    expect(source.asked).toBe(6);
+    expect(lookout.counts().places).toBe(0);
+  });
+
+  test('keeps every change it finds without a link and reports them one by one, in order', async () => {
+    await ask();
+    for (const text of ['two', 'three', 'four']) {
+      source.text = text;
+      await pass(10_001);
+    }
+    expect(lookout.stirred(10)).toEqual(['x']);
+    const told = [await ask(), await ask(), await ask()];
+    expect(told.map(({ text, more }) => [text, more])).toEqual([
+      ['two', 2],
+      ['three', 1],
+      ['four', 0],
+    ]);
+    expect(lookout.stirred(10)).toEqual([]);
+    // No request was made for the answers, and all of the patrol's are accounted for.
+    expect(source.asked).toBe(4);
+    expect(told.reduce((sum, { observation }) => sum + observation.requests, 0)).toBe(3);
+  });
+
+  test('noise is no change', async () => {
+    await ask();
+    source.text = 'one</p><p hidden>';
+    await pass(25_000);
+    expect(lookout.stirred(10)).toEqual([]);
+  });
+
+  test('lets go of a site when told to, and of pages that it never heard of says so', async () => {
+    await ask();
+    expect(await lookout.shed('a.example')).toBe(0);
+    await pass(100_000);
+    expect(source.asked).toBe(1);
+    const { pages: _pages, ...brief } = errand();
+    expect(await lookout.answer(brief)).toBeUndefined();
+  });
+});

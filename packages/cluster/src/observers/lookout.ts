@@ -1,0 +1,280 @@
+/**
+ * An observer near its sources (Brewington §2.5). It carries a copy, a fingerprint and what detection remembers of each of
+ * its pages, looks by itself within the mandate of the last errand, and answers errands with what is new.
+ *
+ * A place is one URL under mandate:
+ *   watched     looked at when an errand comes and, between errands, every `everyMs`
+ *   stirred     looks found changes that no errand has asked for yet; each is kept, oldest first, and the coordinators hear
+ *               of it until they ask; this goes on without a link, and nothing found is dropped but the middle of too many
+ *   shed        the mandate ended or was taken back; what is still unreported stays until it is asked for
+ */
+import type { Clock, Observation, Observer, Outcome, Probe } from 'revisit/ports';
+import { packObservation } from '../dispatch/wire.ts';
+import {
+  type Errand,
+  type Mandate,
+  type ObservedPage,
+  type Report,
+  differenceFrom,
+  fingerprint,
+  packReport,
+} from './errand.ts';
+import { zstdCompressSync } from 'node:zlib';
+
+type Fetched = Extract<Outcome, { kind: 'fetched' }>;
+
+/** What is remembered of a page, for telling a change from the same; the daemon's own detection reads and writes it. */
+export interface Remembered {
+  readonly state: string;
+  readonly atMs: number;
+  readonly text: string | undefined;
+}
+
+export type Judge = (
+  page: ObservedPage,
+  fetched: Fetched,
+  at: { readonly url: string; readonly ms: number },
+  before: Remembered | undefined,
+) => Promise<{ readonly changed: boolean; readonly remembered: Remembered }>;
+
+/** Changes of one place that wait to be reported; beyond, the newest replaces the one before it. */
+const unreportedMax = 50;
+/** What a robot sends for an answer without a body. */
+const bodylessBytes = 250;
+
+interface Finding {
+  readonly observation: Observation;
+  readonly atMs: number;
+}
+
+interface Place {
+  probe: Probe;
+  pages: readonly ObservedPage[];
+  mandate: Mandate;
+  untilMs: number;
+  nextMs: number;
+  readonly remembered: Map<string, Remembered>;
+  /** The last body that was reported, which the coordinator has. */
+  reported: Uint8Array | undefined;
+  /** The last body that was seen, and with which words of its server. */
+  seen: { readonly fetched: Fetched; readonly print: string; readonly packedBytes: number } | undefined;
+  last: Finding | undefined;
+  readonly unreported: Finding[];
+  looks: number;
+  requests: number;
+  wholeBytes: number;
+  busy: Promise<void> | undefined;
+}
+
+export interface LookoutCounts {
+  readonly places: number;
+  readonly looks: number;
+  readonly reports: number;
+  readonly wholeBytes: number;
+  readonly sentBytes: number;
+}
+
+export class Lookout {
+  readonly #observer: Observer;
+  readonly #judge: Judge;
+  readonly #clock: Clock;
+  readonly #places = new Map<string, Place>();
+  #looks = 0;
+  #reports = 0;
+  #wholeBytes = 0;
+  #sentBytes = 0;
+
+  constructor(observer: Observer, judge: Judge, clock: Clock) {
+    this.#observer = observer;
+    this.#judge = judge;
+    this.#clock = clock;
+  }
+
+  counts(): LookoutCounts {
+    return {
+      places: this.#places.size,
+      looks: this.#looks,
+      reports: this.#reports,
+      wholeBytes: this.#wholeBytes,
+      sentBytes: this.#sentBytes,
+    };
+  }
+
+  /** Pages with changes that nobody has asked for yet. */
+  stirred(most: number): readonly string[] {
+    const ids: string[] = [];
+    for (const place of this.#places.values()) {
+      if (place.unreported.length > 0) ids.push(...place.probe.pageIds);
+      if (ids.length >= most) break;
+    }
+    return ids.slice(0, most);
+  }
+
+  /** Lets go of a site's places; answers after how many milliseconds without a request from here. */
+  async shed(site: string): Promise<number> {
+    let lastMs = -Infinity;
+    for (const [key, place] of this.#places) {
+      if (place.probe.site !== site) continue;
+      place.untilMs = -Infinity;
+      await place.busy;
+      lastMs = Math.max(lastMs, place.last?.observation.endedAtMs ?? -Infinity);
+      if (place.unreported.length === 0) this.#places.delete(key);
+    }
+    return Math.max(0, Math.min(this.#clock.nowMs() - lastMs, 1e9));
+  }
+
+  /** Looks at what is due under its mandate; answers when the next is. */
+  async patrol(): Promise<number> {
+    const nowMs = this.#clock.nowMs();
+    let nextMs = Infinity;
+    const due: Place[] = [];
+    for (const [key, place] of this.#places) {
+      if (place.untilMs <= nowMs) {
+        if (place.unreported.length === 0 && !place.busy) this.#places.delete(key);
+      } else if (place.nextMs > nowMs) nextMs = Math.min(nextMs, place.nextMs);
+      else if (!place.busy) due.push(place);
+    }
+    await Promise.all(due.map((place) => this.#look(place)));
+    return Math.max(0, Math.min(nextMs, ...due.map((place) => place.nextMs)) - this.#clock.nowMs());
+  }
+
+  /** The answer to an errand, or undefined when the errand leaves out what was never said here. */
+  async answer(errand: Errand): Promise<Uint8Array | undefined> {
+    const place = this.#place(errand);
+    if (!place) return undefined;
+    await place.busy;
+    const nowMs = this.#clock.nowMs();
+    const recent = place.last !== undefined && nowMs - place.last.atMs < place.mandate.everyMs / 2;
+    if (place.unreported.length === 0 && !recent) await this.#look(place);
+    const finding = place.unreported.shift() ?? place.last!;
+    return this.#report(place, finding, errand.base);
+  }
+
+  #place(errand: Errand): Place | undefined {
+    const { probe, mandate, pages } = errand;
+    const key = `${probe.url}\n${JSON.stringify([probe.headers, probe.render])}`;
+    const nowMs = this.#clock.nowMs();
+    const untilMs = nowMs + mandate.forMs;
+    const known = this.#places.get(key);
+    if (!known && !pages) return undefined;
+    const place: Place = known ?? {
+      probe,
+      pages: pages!,
+      mandate,
+      untilMs,
+      nextMs: nowMs + mandate.everyMs,
+      remembered: new Map(),
+      reported: undefined,
+      seen: undefined,
+      last: undefined,
+      unreported: [],
+      looks: 0,
+      requests: 0,
+      wholeBytes: 0,
+      busy: undefined,
+    };
+    Object.assign(place, { probe, mandate, untilMs }, pages ? { pages } : {});
+    this.#places.set(key, place);
+    return place;
+  }
+
+  #look(place: Place): Promise<void> {
+    place.busy ??= this.#lookNow(place).finally(() => (place.busy = undefined));
+    return place.busy;
+  }
+
+  async #lookNow(place: Place): Promise<void> {
+    const validators = place.seen?.fetched.validators ?? {};
+    const observation = await this.#observer.observe({ ...place.probe, validators });
+    place.nextMs = this.#clock.nowMs() + place.mandate.everyMs;
+    place.requests += observation.requests;
+    if (observation.requests > 0) {
+      place.looks++;
+      this.#looks++;
+    }
+    const finding = { observation, atMs: this.#clock.nowMs() };
+    const { outcome } = observation;
+    if (outcome.kind !== 'fetched') {
+      place.wholeBytes += bodylessBytes;
+      const before = place.last?.observation.outcome.kind;
+      // That a page is gone is news; that it is the same, or that the site did not answer, is not.
+      if (outcome.kind === 'gone' && before !== 'gone' && place.last) this.#stir(place, finding);
+      place.last = finding;
+      return;
+    }
+    const print = fingerprint(outcome.body);
+    const same = place.seen?.print === print;
+    const packedBytes = same ? place.seen!.packedBytes : packedSize(observation);
+    place.wholeBytes += packedBytes;
+    const known = place.seen !== undefined;
+    const changed = same ? false : await this.#changed(place, observation, outcome);
+    place.seen = { fetched: outcome, print, packedBytes };
+    if (known && changed) this.#stir(place, finding);
+    place.last = finding;
+  }
+
+  #stir(place: Place, finding: Finding): void {
+    if (place.unreported.length >= unreportedMax) place.unreported.pop();
+    place.unreported.push(finding);
+  }
+
+  async #changed(place: Place, observation: Observation, fetched: Fetched): Promise<boolean> {
+    let changed = false;
+    for (const page of place.pages) {
+      const at = { url: observation.finalUrl ?? place.probe.url, ms: observation.startedAtMs };
+      const judged = await this.#judge(page, fetched, at, place.remembered.get(page.id));
+      place.remembered.set(page.id, judged.remembered);
+      changed ||= judged.changed;
+    }
+    return changed;
+  }
+
+  #report(place: Place, finding: Finding, base: string): Uint8Array {
+    const { probe: _probe, ...known } = finding.observation;
+    const { outcome } = known;
+    // "Not modified" was said to our validators; it stands for the copy that we have.
+    const fetched =
+      outcome.kind === 'fetched' ? outcome : outcome.kind === 'not-modified' ? place.seen?.fetched : undefined;
+    const told = this.#told(place, fetched, base);
+    const report: Report = {
+      observation: { ...known, outcome: fetched ? withoutBody(fetched) : outcome, requests: place.requests },
+      what: told.what,
+      fingerprint: told.print,
+      agoMs: Math.max(0, this.#clock.nowMs() - finding.atMs),
+      looks: place.looks,
+      wholeBytes: place.wholeBytes,
+      more: place.unreported.length,
+    };
+    const bytes = packReport(report, told.payload);
+    this.#reports++;
+    this.#wholeBytes += place.wholeBytes;
+    this.#sentBytes += bytes.length;
+    Object.assign(place, { looks: 0, requests: 0, wholeBytes: 0 });
+    return bytes;
+  }
+
+  /** The body as briefly as the coordinator can understand it. */
+  #told(
+    place: Place,
+    fetched: Fetched | undefined,
+    base: string,
+  ): { readonly what: Report['what']; readonly print: string; readonly payload: Uint8Array } {
+    const nothing = new Uint8Array();
+    if (!fetched) return { what: 'no-body', print: '', payload: nothing };
+    const print = fingerprint(fetched.body);
+    const { reported } = place;
+    place.reported = fetched.body;
+    if (print === base) return { what: 'same', print, payload: nothing };
+    if (reported && base !== '' && fingerprint(reported) === base)
+      return { what: 'difference', print, payload: differenceFrom(reported, fetched.body) };
+    return { what: 'whole', print, payload: zstdCompressSync(fetched.body) };
+  }
+}
+
+function withoutBody(fetched: Fetched): Fetched {
+  return { ...fetched, body: undefined as unknown as Uint8Array };
+}
+
+function packedSize(observation: Observation): number {
+  return packObservation(observation).reduce((sum, piece) => sum + piece.length, 0);
+}

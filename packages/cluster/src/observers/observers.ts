@@ -1,0 +1,117 @@
+/** A coordinator's dealings with observers over time: hears them, measures them, and keeps who has which site. */
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock, ObserverReport, Page, PageState } from 'revisit/ports';
+import type { Carrier } from '../dispatch/carrier.ts';
+import { ensureErrands, shardOf, subjects } from '../dispatch/streams.ts';
+import type { PostgresStore } from '../store/postgres.ts';
+import { Fleet, type Word } from './fleet.ts';
+
+/** How often links are measured and places thought over: they change slowly, and a move costs something. */
+const thinkEveryMs = 5_000;
+/** A name is part of subjects and of what people read. */
+const nameForm = /^[a-z0-9][a-z0-9-]{0,39}$/;
+
+export interface ObserversParts {
+  readonly nats: NatsConnection;
+  readonly carrier: Carrier;
+  readonly store: PostgresStore;
+  readonly clock: Clock;
+  readonly mandateMs: number;
+  readonly spacingMs: number;
+  readonly log: (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void;
+}
+
+interface WatchedLoop {
+  readonly collection: Iterable<{ readonly page: Page; readonly state: PageState }> & {
+    byId(id: string): { readonly page: Page; readonly state: PageState } | undefined;
+  };
+  probeNow(id: string): boolean;
+}
+
+export class Observers {
+  readonly #parts: ObserversParts;
+  /** Who has which site, shard by shard, as the store has it. */
+  readonly #given = new Map<number, Map<string, string>>();
+  readonly #known = new Set<string>();
+  #loop: WatchedLoop | undefined;
+  readonly #fleet: Fleet;
+
+  constructor(parts: ObserversParts) {
+    this.#parts = parts;
+    this.#fleet = new Fleet({
+      clock: parts.clock,
+      connection: parts.nats,
+      mandateMs: parts.mandateMs,
+      spacingMs: parts.spacingMs,
+      pageOf: (id) => this.#loop?.collection.byId(id),
+      everyPage: () => this.#loop?.collection ?? [],
+      probeNow: (id) => this.#loop?.probeNow(id),
+      remember: (site, observer) => this.#remember(site, observer),
+      log: parts.log,
+    });
+    parts.carrier.fleet = this.#fleet;
+  }
+
+  reports(): readonly ObserverReport[] {
+    return this.#fleet.reports();
+  }
+
+  async run(loop: WatchedLoop, signal: AbortSignal): Promise<void> {
+    const { nats, clock } = this.#parts;
+    this.#loop = loop;
+    const ears = nats.subscribe(subjects.word('*'), {
+      callback: (error, message) => {
+        const name = message.subject.split('.').at(-1)!;
+        if (!error && nameForm.test(name)) void this.#heard(name, message.json<Word>());
+      },
+    });
+    while (!signal.aborted) {
+      try {
+        await this.#fleet.measure();
+        await this.#fleet.decide();
+      } catch {
+        // A server is away; what was decided and not kept is decided again.
+      }
+      await clock.sleep(thinkEveryMs, signal);
+    }
+    ears.unsubscribe();
+  }
+
+  async #heard(name: string, word: Word): Promise<void> {
+    if (!this.#known.has(name)) {
+      await ensureErrands(this.#parts.nats, name).catch(() => {});
+      this.#known.add(name);
+    }
+    this.#fleet.heard(name, word);
+  }
+
+  /** What the last holder of the shard had given to observers. */
+  async takeUp(shard: number): Promise<void> {
+    const kept = await this.#parts.store.recall(keyOf(shard));
+    const given = new Map(
+      Object.entries(kept ? (JSON.parse(Buffer.from(kept).toString()) as Record<string, string>) : {}),
+    );
+    this.#given.set(shard, given);
+    for (const [site, observer] of given) this.#fleet.restore(site, observer);
+  }
+
+  lose(shard: number): void {
+    this.#given.delete(shard);
+    this.#fleet.forget((site) => shardOf(site) === shard);
+  }
+
+  /** Fails where the store does, so that nothing is given away that a successor would not know of. */
+  async #remember(site: string, observer: string | undefined): Promise<void> {
+    const shard = shardOf(site);
+    const given = this.#given.get(shard);
+    if (!given) throw new Error("The site is another coordinator's.");
+    const next = new Map(given);
+    if (observer === undefined) next.delete(site);
+    else next.set(site, observer);
+    const kept = await this.#parts.store.remember(keyOf(shard), Buffer.from(JSON.stringify(Object.fromEntries(next))));
+    if (kept.kind === 'failed') throw new Error(kept.fault.sentence);
+    this.#given.set(shard, next);
+  }
+}
+
+const keyOf = (shard: number): string => `observers:${shard}`;

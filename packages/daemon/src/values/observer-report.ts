@@ -1,0 +1,17 @@
+/** An observer elsewhere, as its coordinator knows it. */
+export interface ObserverReport {
+  readonly name: string;
+  readonly state: 'there' | 'away' | 'disbelieved';
+  /** Sites that it has and this coordinator looks after. */
+  readonly sites: readonly string[];
+  /** URLs that it carries copies of, for all coordinators. */
+  readonly places: number;
+  /** Looks that its reports stand for. */
+  readonly looks: number;
+  readonly reports: number;
+  readonly latencyMs: number | null;
+  /** Bytes that went over the link for it, both ways. */
+  readonly linkBytes: number;
+  /** Bytes that a robot would have sent home for the same looks, less those. */
+  readonly savedBytes: number;
+}
