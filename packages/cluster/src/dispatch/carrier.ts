@@ -217,7 +217,9 @@ export class Carrier implements Observer {
     if (there) {
       open.missingSinceMs = undefined;
       // The next round looks after others first.
-      if (this.#isOpen(open)) this.#open.delete(open.probe.id) && this.#open.set(open.probe.id, open);
+      if (!this.#isOpen(open)) return;
+      this.#open.delete(open.probe.id);
+      this.#open.set(open.probe.id, open);
       return;
     }
     const nowMs = this.#clock.nowMs();
