@@ -96,7 +96,8 @@ export const rooms: readonly Room[] = [
     packages: ['@revisit/core', 'preact', 'uplot'],
   },
   { folder: 'experiments', may: [], packages: ['@revisit/core', 'revisit', 'node:*'] },
-  { folder: 'bench', may: ['house', daemon, core], packages: ['*'] },
+  { folder: 'bench', may: ['house', daemon, core, 'packages/cluster/src'], packages: ['*'] },
+  { folder: 'deploy', may: ['house', 'packages/cluster/src/access'], packages: ['*'] },
   { folder: 'house', may: [daemon, 'packages/cluster/src/trial'], packages: ['*'] },
 ];
 

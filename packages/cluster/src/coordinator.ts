@@ -29,6 +29,10 @@ import { PostgresStore } from './store/postgres.ts';
 const renewEveryMs = 1_000;
 const renewMsMax = 2_000;
 const leaveMsMax = 2_000;
+/** Demand is a sum over all pages and changes slowly. */
+const demandEveryMs = 60_000;
+/** Changes a day below which a page counts as much as one at this rate: it is looked at now and then all the same. */
+const rateMin = 1e-3;
 /** Less than the loop's own grace, so that it hears of what was given up. */
 const finishMsMax = 3_000;
 const finishPollMs = 20;
@@ -38,6 +42,10 @@ const publishBatch = 200;
 export interface ClusterConfig {
   readonly store: string;
   readonly nats: string | undefined;
+  readonly natsKey?: string | undefined;
+  readonly natsCa?: string | undefined;
+  /** How many servers keep each message. */
+  readonly natsReplicas: number;
   readonly looksPerSecond: number;
   readonly spacingMs: number;
   /** How long an observer may go on alone. */
@@ -47,7 +55,11 @@ export interface ClusterConfig {
 
 /** The part of the daemon's loop that a coordinator turns. */
 export interface TurnedLoop {
-  readonly collection: Iterable<{ readonly page: Page; readonly state: PageState }> & {
+  readonly policy: {
+    readonly name: string;
+    belief(page: number, nowSeconds: number): { readonly ratePerDay: number };
+  };
+  readonly collection: Iterable<{ readonly page: Page; readonly state: PageState; readonly index: number }> & {
     readonly size: number;
     byId(id: string): { readonly page: Page; readonly state: PageState } | undefined;
   };
@@ -101,6 +113,7 @@ class Coordinator {
   readonly #observers: Observers | undefined;
   #takingUp = false;
   #share = 1;
+  #demand = { value: 1, size: -1, untilMs: 0 };
 
   constructor(
     config: ClusterConfig,
@@ -112,7 +125,7 @@ class Coordinator {
     this.#connections = [connections.work, connections.leases];
     this.#nats = nats;
     this.#clock = clock;
-    this.carrier = nats && new Carrier(nats, clock);
+    this.carrier = nats && new Carrier(nats, clock, config.natsReplicas);
     this.leases = new Leases(connections.leases, `${hostname()}-${process.pid}-${Math.floor(clock.nowMs() % 1e6)}`);
     this.store = new SpokenStore(connections.work, this.leases);
     this.#observers =
@@ -137,7 +150,7 @@ class Coordinator {
     const publishing = this.#publish(loop, signal);
     const observing = this.#observers?.run(loop, signal);
     while (!signal.aborted) {
-      const turn = await this.leases.renew(Math.max(1, loop.collection.size));
+      const turn = await this.leases.renew(this.#demandOf(loop));
       for (const shard of turn.lost) this.#lose(loop, shard);
       void this.#takeUp(loop);
       if (turn.share !== undefined && Math.abs(turn.share - this.#share) > 0.01) {
@@ -158,6 +171,25 @@ class Coordinator {
     const busy = (): boolean => loop.counts().inFlight > 0 || loop.counts().queued > 0;
     while (busy() && this.#clock.nowMs() < untilMs) await this.#clock.sleep(finishPollMs);
     for (const shard of this.leases.held()) this.#lose(loop, shard);
+  }
+
+  /**
+   * What this one's pages would take at a price that all coordinators have in common, up to a factor that is the same for
+   * all: the best look rate of a page goes as the root of its weight and rate. Shares of the budget that follow it make the
+   * prices equal (experiments/scale.ts).
+   */
+  #demandOf(loop: TurnedLoop): number {
+    const nowMs = this.#clock.nowMs();
+    const { size } = loop.collection;
+    if (nowMs < this.#demand.untilMs && size === this.#demand.size) return this.#demand.value;
+    let value = 0;
+    for (const { page, index } of loop.collection) {
+      if (page.paused) continue;
+      const rate = loop.policy.name === 'uniform' ? 1 : loop.policy.belief(index, nowMs / 1000).ratePerDay;
+      value += Math.sqrt(page.weight * Math.max(rateMin, Number.isFinite(rate) ? rate : 0));
+    }
+    this.#demand = { value: Math.max(rateMin, value), size, untilMs: nowMs + demandEveryMs };
+    return this.#demand.value;
   }
 
   /**
@@ -314,10 +346,10 @@ async function linkWith(
   config: ClusterConfig,
 ): Promise<{ kind: 'read'; value: NatsConnection | undefined } | { kind: 'wrong'; sentence: string }> {
   if (config.nats === undefined) return { kind: 'read', value: undefined };
-  const linked = await link(config.nats, 'coordinator');
+  const linked = await link({ ...config, nats: config.nats }, 'coordinator');
   if (linked.kind === 'failed') return { kind: 'wrong', sentence: `nats: ${linked.sentence}` };
   try {
-    await ensureStreams(linked.connection);
+    await ensureStreams(linked.connection, config.natsReplicas);
     return { kind: 'read', value: linked.connection };
   } catch (error) {
     await linked.connection.close();

@@ -2,15 +2,14 @@
 import { type ConsumerInfo, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import { type Clock, type Observer, systemClock } from 'revisit/ports';
-import { link } from './dispatch/link.ts';
+import { type LinkOptions, link } from './dispatch/link.ts';
 import { pullMs, robotSilenceMs, shardOf, streams, subjects } from './dispatch/streams.ts';
 import { pieces } from './dispatch/wire.ts';
 import { unpackErrand } from './observers/errand.ts';
 import { type Judge, Lookout } from './observers/lookout.ts';
-import type { RobotOptions } from './robot.ts';
+import { type RobotOptions, pullOf } from './robot.ts';
 
-export interface ObserverCommand {
-  readonly nats: string;
+export interface ObserverCommand extends LinkOptions {
   /** What the coordinators know it by. */
   readonly name: string;
   readonly breadth: number;
@@ -27,7 +26,7 @@ const patrolMsMax = 500;
 
 /** Says what is wrong, or nothing when it left in peace. */
 export async function runObserver(command: ObserverCommand, signal: AbortSignal): Promise<string | undefined> {
-  const linked = await link(command.nats, `observer ${command.name}`);
+  const linked = await link(command, `observer ${command.name}`);
   if (linked.kind === 'failed') return `--nats ${linked.sentence}`;
   const clock = systemClock;
   const observer = command.observer(clock);
@@ -68,8 +67,7 @@ class Post {
       try {
         const room = this.#command.breadth - this.#underWay.size;
         if (room > 0) {
-          for await (const message of await consumer.fetch({ max_messages: room, expires: pullMs }))
-            this.#begin(message);
+          for await (const message of await consumer.fetch(pullOf(room))) this.#begin(message);
         } else await Promise.race(this.#underWay);
       } catch {
         // The servers are away, or no coordinator has heard of us yet.
@@ -105,14 +103,13 @@ class Post {
     for (const [place, piece] of parts.entries()) {
       const about = headers();
       about.set('probe', probe);
-      about.set('observer', this.#command.name);
       if (parts.length > 1) {
         about.set('piece', String(place));
         about.set('pieces', String(parts.length));
       }
       for (;;) {
         try {
-          await stream.publish(subjects.observation(shardOf(site)), piece, {
+          await stream.publish(subjects.observation(shardOf(site), this.#command.name), piece, {
             headers: about,
             msgID: `${probe}/${this.#command.name}/${place}`,
             timeout: pullMs,

@@ -1,10 +1,11 @@
 /** `revisit robot`: joins a cluster and fetches until it is told to leave. */
 import { type Clock, type Observer, systemClock } from 'revisit/ports';
-import { link } from './dispatch/link.ts';
+import { type LinkOptions, link } from './dispatch/link.ts';
 import { Robot, type RobotOptions } from './robot.ts';
 
-export interface RobotCommand {
-  readonly nats: string;
+export interface RobotCommand extends LinkOptions {
+  /** Under which it writes its results. */
+  readonly name: string;
   readonly breadth: number;
   readonly observer: (clock: Clock) => Observer;
   readonly log: RobotOptions['log'];
@@ -12,14 +13,14 @@ export interface RobotCommand {
 
 /** Says what is wrong, or nothing when it left in peace. */
 export async function runRobot(command: RobotCommand, signal: AbortSignal): Promise<string | undefined> {
-  const linked = await link(command.nats, 'robot');
+  const linked = await link(command, `robot ${command.name}`);
   if (linked.kind === 'failed') return `--nats ${linked.sentence}`;
   const { connection } = linked;
   const clock = systemClock;
   const observer = command.observer(clock);
-  const { breadth, log } = command;
+  const { breadth, log, name } = command;
   log('info', 'robot at work', { breadth });
-  await new Robot({ connection, observer, clock, breadth, log }).run(signal);
+  await new Robot({ connection, name, observer, clock, breadth, log }).run(signal);
   await observer.close();
   await connection.drain();
   return undefined;

@@ -8,7 +8,7 @@
  *                 its coordinator asks again when the site's spacing from now has passed
  *   ours before   its result is sent again, without a look
  */
-import { type ConsumerInfo, type JsMsg, jetstream } from '@nats-io/jetstream';
+import { type ConsumerInfo, type FetchMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe } from 'revisit/ports';
 import { consumers, pullMs, robotSilenceMs, shardOf, streams, subjects } from './dispatch/streams.ts';
@@ -16,6 +16,8 @@ import { handedBack, packObservation, unpackProbe } from './dispatch/wire.ts';
 
 export interface RobotOptions {
   readonly connection: NatsConnection;
+  /** Under which it writes its results. */
+  readonly name: string;
   readonly observer: Observer;
   readonly clock: Clock;
   /** Looks under way at once. */
@@ -40,6 +42,7 @@ const recentBytesMax = 16 * 2 ** 20;
 export class Robot {
   readonly #options: RobotOptions;
   readonly #recent = new Map<string, readonly Uint8Array[]>();
+  readonly #looking = new Map<string, Promise<readonly Uint8Array[]>>();
   #recentBytes = 0;
   #underWay = 0;
   #looked = 0;
@@ -78,8 +81,7 @@ export class Robot {
       // request run out, so that nothing is sent to it in vain.
       const room = breadth - this.#underWay;
       if (room < Math.min(breadth, 1 + breadth / 8)) await new Promise<void>((resolve) => (this.#freed = resolve));
-      else
-        for await (const message of await consumer.fetch({ max_messages: room, expires: pullMs })) this.#begin(message);
+      else for await (const message of await consumer.fetch(pullOf(room))) this.#begin(message);
     }
   }
 
@@ -92,7 +94,7 @@ export class Robot {
   }
 
   async #handle(message: JsMsg): Promise<void> {
-    const { observer, log } = this.#options;
+    const { log } = this.#options;
     const probe = unpackProbe(message.data);
     if (!probe) {
       log('warn', 'a message that is no probe was refused', { subject: message.subject });
@@ -101,18 +103,26 @@ export class Robot {
     }
     const alive = setInterval(() => message.working(), robotSilenceMs / 4);
     try {
-      const before = this.#recent.get(probe.id);
-      const again = message.info.deliveryCount > 1;
-      const pieces = before ?? packObservation(again ? this.#unlooked(probe) : await observer.observe(probe));
-      if (!before && !again) {
-        this.#looked++;
-        this.#remember(probe.id, pieces);
-      }
+      const pieces = await this.#answer(probe, message.info.deliveryCount > 1);
       if (await this.#send(probe, pieces)) message.ack();
       else log('warn', 'a result could not be sent', { probe: probe.id });
     } finally {
       clearInterval(alive);
     }
+  }
+
+  /** However often the same probe comes, it is looked at once. */
+  async #answer(probe: Probe, again: boolean): Promise<readonly Uint8Array[]> {
+    const before = this.#recent.get(probe.id) ?? this.#looking.get(probe.id);
+    if (before) return before;
+    if (again) return packObservation(this.#unlooked(probe));
+    const looking = this.#options.observer.observe(probe).then(packObservation);
+    this.#looking.set(probe.id, looking);
+    const pieces = await looking;
+    this.#looking.delete(probe.id);
+    this.#looked++;
+    this.#remember(probe.id, pieces);
+    return pieces;
   }
 
   #unlooked(probe: Probe): Observation {
@@ -132,9 +142,9 @@ export class Robot {
 
   /** Until the server has it all; false when that would help nobody any more. */
   async #send(probe: Probe, pieces: readonly Uint8Array[]): Promise<boolean> {
-    const { connection, clock } = this.#options;
+    const { connection, clock, name } = this.#options;
     const stream = jetstream(connection);
-    const subject = subjects.observation(shardOf(probe.site));
+    const subject = subjects.observation(shardOf(probe.site), name);
     const untilMs = clock.nowMs() + sendMsMax;
     for (const [place, piece] of pieces.entries()) {
       const about = headers();
@@ -153,6 +163,12 @@ export class Robot {
     }
     return true;
   }
+}
+
+/** Bound: no more is asked about the queue than the next messages, which is all that a robot may ask. */
+export function pullOf(messages: number): FetchMessages {
+  const options: FetchMessages & { readonly bind: boolean } = { max_messages: messages, expires: pullMs, bind: true };
+  return options;
 }
 
 function bytesOf(pieces: readonly Uint8Array[]): number {

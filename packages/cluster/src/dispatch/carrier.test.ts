@@ -1,4 +1,4 @@
-import { type NatsConnection, connect } from '@nats-io/transport-node';
+import { type NatsConnection, connect, headers } from '@nats-io/transport-node';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type Clock, type Observation, type Observer, type Probe, systemClock } from 'revisit/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -6,7 +6,8 @@ import { locate } from '../../../../house/provision.ts';
 import { Robot } from '../robot.ts';
 import { type NatsServer, startNats } from '../trial/nats-server.ts';
 import { Carrier } from './carrier.ts';
-import { consumers, ensureStreams, shardOf, streams } from './streams.ts';
+import { consumers, ensureStreams, shardOf, streams, subjects } from './streams.ts';
+import { packObservation, packProbe } from './wire.ts';
 
 /** Time that runs as fast as wanted: a second of waiting takes a tenth. */
 const hurried: Clock = {
@@ -72,7 +73,7 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     const stop = new AbortController();
     stops.push(() => stop.abort());
     const log = (): void => {};
-    void new Robot({ connection, observer: looker, clock: systemClock, breadth: 4, log }).run(stop.signal);
+    void new Robot({ connection, name: 'r', observer: looker, clock: systemClock, breadth: 4, log }).run(stop.signal);
     return looker;
   }
 
@@ -126,6 +127,28 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     await nats.start();
     expect(await open).toMatchObject({ outcome: { kind: 'not-modified' } });
     expect(looker.looked.filter((id) => id === asked.id)).toHaveLength(1);
+  });
+
+  test('that comes twice, and whose answer comes twice, is one look and one answer', async () => {
+    const asked = probe();
+    const looker = robot();
+    let goOn = (): void => {};
+    looker.hold = new Promise((resolve) => (goOn = resolve));
+    const sender = await carrier();
+    const open = sender.observe(asked);
+    // The same again, as another message.
+    await jetstream(connection).publish(subjects.probe(shardOf(site)), packProbe(asked));
+    while (looker.looked.length === 0) await systemClock.sleep(5);
+    await systemClock.sleep(100);
+    goOn();
+    expect(await open).toMatchObject({ outcome: { kind: 'not-modified' } });
+    const late = packObservation(await looker.observe(asked));
+    const about = headers();
+    about.set('probe', asked.id);
+    await jetstream(connection).publish(subjects.observation(shardOf(site), 'r'), late[0], { headers: about });
+    expect((await sender.observe(probe())).outcome.kind).toBe('not-modified');
+    // Once for the probe, and once by this test itself.
+    expect(looker.looked.filter((id) => id === asked.id)).toHaveLength(2);
   });
 
   test('that a robot had before is handed back unlooked by the next', async () => {

@@ -55,6 +55,7 @@ export class Carrier implements Observer {
   readonly #connection: NatsConnection;
   readonly #stream: JetStreamClient;
   readonly #clock: Clock;
+  readonly #replicas: number;
   readonly #open = new Map<string, Open>();
   readonly #pieces = new Map<string, (Uint8Array | undefined)[]>();
   readonly #listening = new Map<number, ConsumerMessages>();
@@ -64,7 +65,8 @@ export class Carrier implements Observer {
   #manager: JetStreamManager | undefined;
   #mendedMs = -Infinity;
 
-  constructor(connection: NatsConnection, clock: Clock) {
+  constructor(connection: NatsConnection, clock: Clock, replicas = 1) {
+    this.#replicas = replicas;
     this.#connection = connection;
     this.#stream = jetstream(connection);
     this.#clock = clock;
@@ -107,8 +109,9 @@ export class Carrier implements Observer {
         this.#pieces.set(id, pieces);
         continue;
       }
-      const from = message.headers?.get('observer') || undefined;
-      if (from === open.observer) this.#read(open, pieces as Uint8Array[]);
+      // Only the observer that was asked may answer an errand; its name in the subject is what its key allows.
+      const from = message.subject.split('.').at(-1);
+      if (open.observer === undefined || from === open.observer) this.#read(open, pieces as Uint8Array[]);
     }
   }
 
@@ -187,7 +190,7 @@ export class Carrier implements Observer {
   async #mend(): Promise<void> {
     if (this.#connection.isClosed() || this.#clock.nowMs() - this.#mendedMs < mendEveryMs) return;
     this.#mendedMs = this.#clock.nowMs();
-    await ensureStreams(this.#connection).catch(() => {});
+    await ensureStreams(this.#connection, this.#replicas).catch(() => {});
   }
 
   /** Looks after probes that take long: whoever was to answer one may have been lost with it. */

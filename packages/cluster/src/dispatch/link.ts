@@ -1,18 +1,30 @@
 /** One process's connection to the NATS servers of its cluster, which it keeps for as long as it lives. */
-import { type NatsConnection, connect } from '@nats-io/transport-node';
+import { readFileSync } from 'node:fs';
+import { type NatsConnection, connect, nkeyAuthenticator, nkeys } from '@nats-io/transport-node';
+import { inboxOf } from '../access/grants.ts';
 
 /** A link that was cut without a word is noticed after three of these, and tried again at this pace. */
 const pingEveryMs = 2_000;
 const reconnectEveryMs = 500;
 
+export interface LinkOptions {
+  /** Servers, separated by commas. */
+  readonly nats: string;
+  /** The file with the seed of this process's key. */
+  readonly natsKey?: string | undefined;
+  /** The file with the certificates by which the servers are known, where the system does not know them. */
+  readonly natsCa?: string | undefined;
+}
+
 export type Linked =
   | { readonly kind: 'linked'; readonly connection: NatsConnection }
   | { readonly kind: 'failed'; readonly sentence: string };
 
-export async function link(servers: string, name: string): Promise<Linked> {
+export async function link(options: LinkOptions, name: string): Promise<Linked> {
   try {
+    const seed = options.natsKey === undefined ? undefined : Buffer.from(readFileSync(options.natsKey, 'utf8').trim());
     const connection = await connect({
-      servers: servers.split(','),
+      servers: options.nats.split(','),
       name: `revisit ${name}`,
       maxReconnectAttempts: -1,
       reconnectTimeWait: reconnectEveryMs,
@@ -20,9 +32,13 @@ export async function link(servers: string, name: string): Promise<Linked> {
       pingInterval: pingEveryMs,
       maxPingOut: 2,
       timeout: 5_000,
+      ...(seed
+        ? { authenticator: nkeyAuthenticator(seed), inboxPrefix: inboxOf(nkeys.fromSeed(seed).getPublicKey()) }
+        : {}),
+      ...(options.natsCa === undefined ? {} : { tls: { caFile: options.natsCa } }),
     });
     return { kind: 'linked', connection };
   } catch (error) {
-    return { kind: 'failed', sentence: `${servers} cannot be used (${(error as Error).message})` };
+    return { kind: 'failed', sentence: `${options.nats} cannot be used (${(error as Error).message})` };
   }
 }

@@ -2,7 +2,7 @@
  * What goes over NATS, and where:
  *
  *   revisit.probe.SHARD        work queue: looks to be made, taken by any robot
- *   revisit.observation.SHARD  work queue: what came back, taken by whoever holds the shard
+ *   revisit.observation.SHARD.NAME  work queue: what came back from whom, taken by whoever holds the shard
  *   revisit.errand.OBSERVER    work queue: looks and mandates for one observer, answered like probes
  *   revisit.word.OBSERVER      unkept: an observer is there, and what it has found
  *   revisit.ask.OBSERVER       unkept: questions to an observer
@@ -40,7 +40,7 @@ export const streams = {
 
 export const subjects = {
   probe: (shard: number) => `revisit.probe.${shard}`,
-  observation: (shard: number) => `revisit.observation.${shard}`,
+  observation: (shard: number | '*', name: string) => `revisit.observation.${shard}.${name}`,
   change: (shard: number) => `revisit.change.${shard}`,
   notice: 'revisit.notice',
   errand: (observer: string) => `revisit.errand.${observer}`,
@@ -69,6 +69,7 @@ async function ensureStream(
   subject: string,
   retention: RetentionPolicy,
   maxAgeMs: number,
+  replicas: number,
 ): Promise<void> {
   const config = {
     name,
@@ -76,6 +77,7 @@ async function ensureStream(
     retention,
     storage: StorageType.File,
     discard: DiscardPolicy.Old,
+    num_replicas: replicas,
     max_age: nanos(maxAgeMs),
     duplicate_window: nanos(Math.min(sameWithinMs, maxAgeMs)),
   };
@@ -86,19 +88,27 @@ async function ensureStream(
   }
 }
 
-/** Brings streams and consumers into being; several processes may do so at once. */
-export async function ensureStreams(connection: NatsConnection): Promise<JetStreamManager> {
+/** Brings streams and consumers into being, kept by so many servers each; several processes may do so at once. */
+export async function ensureStreams(connection: NatsConnection, replicas = 1): Promise<JetStreamManager> {
   const manager = await jetstreamManager(connection);
-  await ensureStream(manager, streams.probes, 'revisit.probe.*', RetentionPolicy.Workqueue, resultsMaxAgeMs);
+  await ensureStream(manager, streams.probes, 'revisit.probe.*', RetentionPolicy.Workqueue, resultsMaxAgeMs, replicas);
   await ensureStream(
     manager,
     streams.observations,
-    'revisit.observation.*',
+    'revisit.observation.*.*',
     RetentionPolicy.Workqueue,
     resultsMaxAgeMs,
+    replicas,
   );
-  await ensureStream(manager, streams.errands, 'revisit.errand.*', RetentionPolicy.Workqueue, resultsMaxAgeMs);
-  await ensureStream(manager, streams.changes, 'revisit.change.*', RetentionPolicy.Limits, changesMaxAgeMs);
+  await ensureStream(
+    manager,
+    streams.errands,
+    'revisit.errand.*',
+    RetentionPolicy.Workqueue,
+    resultsMaxAgeMs,
+    replicas,
+  );
+  await ensureStream(manager, streams.changes, 'revisit.change.*', RetentionPolicy.Limits, changesMaxAgeMs, replicas);
   await manager.consumers.add(streams.probes, {
     durable_name: consumers.robots,
     ack_policy: AckPolicy.Explicit,
@@ -108,7 +118,7 @@ export async function ensureStreams(connection: NatsConnection): Promise<JetStre
   for (let shard = 0; shard < shardCount; shard++) {
     await manager.consumers.add(streams.observations, {
       durable_name: consumers.shard(shard),
-      filter_subject: subjects.observation(shard),
+      filter_subject: subjects.observation(shard, '*'),
       ack_policy: AckPolicy.Explicit,
       ack_wait: nanos(coordinatorSilenceMs),
       max_ack_pending: 20_000,

@@ -39,7 +39,7 @@ export interface Report {
   /** Looks since the last report, and what a robot would have sent home for them. */
   readonly looks: number;
   readonly wholeBytes: number;
-  /** Changes found and not reported yet. */
+  /** Changes found beyond this one and not reported yet. */
   readonly more: number;
 }
 

@@ -21,7 +21,8 @@ const awayMs = 7_000;
 const askMsMax = 2_000;
 /** Looks of the observer's own between two errands. */
 const looksPerErrand = 4;
-/** A site is tried from an observer once, and again when a day has passed. */
+/** A site is tried from an observer so many times, and again when a day has passed. */
+const triesMax = 4;
 const tryAgainMs = 86_400_000;
 /** Strikes after which an observer is not believed, and for how long. */
 const strikesMax = 3;
@@ -59,7 +60,10 @@ interface SiteBook {
   /** When the last mandate ends at the latest. */
   mandateEndsMs: number;
   readonly home: { readonly latency: Measured; readonly secondsPerByte: Measured };
-  readonly from: Map<string, { readonly latency: Measured; readonly secondsPerByte: Measured; triedMs: number }>;
+  readonly from: Map<
+    string,
+    { readonly latency: Measured; readonly secondsPerByte: Measured; triedMs: number; tries: number }
+  >;
   readonly compression: Measured;
   readonly gapMs: Measured;
   lastProbeMs: number | undefined;
@@ -103,7 +107,7 @@ export class Fleet {
       book = {
         observer: undefined,
         mandateEndsMs: -Infinity,
-        home: { latency: new Measured(), secondsPerByte: new Measured() },
+        home: { latency: new Measured('delay'), secondsPerByte: new Measured() },
         from: new Map(),
         compression: new Measured(),
         gapMs: new Measured(),
@@ -137,7 +141,7 @@ export class Fleet {
         name,
         heardMs: nowMs,
         word,
-        latency: new Measured(),
+        latency: new Measured('delay'),
         secondsPerByte: new Measured(),
         strikes: 0,
         disbelievedUntilMs: -Infinity,
@@ -286,13 +290,15 @@ export class Fleet {
     return this.#errand(book.observer, book, probe, this.#parts.mandateMs);
   }
 
-  /** An observer that has not been tried at the site looks once, without a mandate. */
+  /** An observer that has not been tried at the site looks a few times, without a mandate. */
   #trial(book: SiteBook, nowMs: number): string | undefined {
     if (book.home.latency.mean === undefined) return undefined;
     for (const { name } of this.#members.values()) {
       const tried = book.from.get(name);
-      if (!this.#isThere(name) || (tried && nowMs - tried.triedMs < tryAgainMs)) continue;
-      this.#from(book, name).triedMs = nowMs;
+      if (!this.#isThere(name) || (tried && tried.tries >= triesMax && nowMs - tried.triedMs < tryAgainMs)) continue;
+      const from = this.#from(book, name);
+      from.tries = from.tries >= triesMax ? 1 : from.tries + 1;
+      from.triedMs = nowMs;
       return name;
     }
     return undefined;
@@ -301,7 +307,7 @@ export class Fleet {
   #from(book: SiteBook, name: string): SiteBook['from'] extends Map<string, infer Value> ? Value : never {
     let from = book.from.get(name);
     if (!from) {
-      from = { latency: new Measured(), secondsPerByte: new Measured(), triedMs: -Infinity };
+      from = { latency: new Measured('delay'), secondsPerByte: new Measured(), triedMs: -Infinity, tries: 0 };
       book.from.set(name, from);
     }
     return from;
@@ -376,6 +382,7 @@ export class Fleet {
       book.contested.delete(probe.url);
       this.#strike(member, 'a look from home saw another page');
     } else if (book.contested.delete(probe.url)) member.strikes = 0;
+    if (report.more > 0) for (const id of probe.pageIds) this.#parts.probeNow(id);
     if (report.what === 'difference') book.compression.learn(received.payload.length / Math.max(1, body.length));
     this.#bodies.keep(probe.url, body, report.fingerprint);
     return { ...report.observation, probe, outcome: { ...outcome, body } };

@@ -113,10 +113,24 @@ describe('an observer', () => {
       ['three', 1],
       ['four', 0],
     ]);
+    // The last one is let go of when the coordinator shows that it has it.
+    expect(lookout.stirred(10)).toEqual(['x']);
+    expect(await ask()).toMatchObject({ what: 'same', text: 'four' });
     expect(lookout.stirred(10)).toEqual([]);
     // No request was made for the answers, and all of the patrol's are accounted for.
     expect(source.asked).toBe(4);
     expect(told.reduce((sum, { observation }) => sum + observation.requests, 0)).toBe(3);
+  });
+
+  test('a report that did not arrive is made again', async () => {
+    await ask();
+    source.text = 'two';
+    await pass(10_001);
+    const lost = await lookout.answer(errand());
+    expect(unpackReport(lost!)!.report.what).toBe('difference');
+    expect(await ask()).toMatchObject({ text: 'two' });
+    expect(await ask()).toMatchObject({ what: 'same', text: 'two' });
+    expect(lookout.stirred(10)).toEqual([]);
   });
 
   test('noise is no change', async () => {

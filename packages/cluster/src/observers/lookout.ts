@@ -4,8 +4,8 @@
  *
  * A place is one URL under mandate:
  *   watched     looked at when an errand comes and, between errands, every `everyMs`
- *   stirred     looks found changes that no errand has asked for yet; each is kept, oldest first, and the coordinators hear
- *               of it until they ask; this goes on without a link, and nothing found is dropped but the middle of too many
+ *   stirred     looks found changes; each is kept, oldest first, and the coordinators hear of it until an errand shows that
+ *               they have it; this goes on without a link, and nothing found is dropped but the last of too many
  *   shed        the mandate ended or was taken back; what is still unreported stays until it is asked for
  */
 import type { Clock, Observation, Observer, Outcome, Probe } from 'revisit/ports';
@@ -59,7 +59,9 @@ interface Place {
   /** The last body that was seen, and with which words of its server. */
   seen: { readonly fetched: Fetched; readonly print: string; readonly packedBytes: number } | undefined;
   last: Finding | undefined;
+  /** Found and not known to have arrived, oldest first; and which of them was told last. */
   readonly unreported: Finding[];
+  told: Finding | undefined;
   looks: number;
   requests: number;
   wholeBytes: number;
@@ -143,11 +145,20 @@ export class Lookout {
     const place = this.#place(errand);
     if (!place) return undefined;
     await place.busy;
+    this.#confirm(place, errand.base);
     const nowMs = this.#clock.nowMs();
     const recent = place.last !== undefined && nowMs - place.last.atMs < place.mandate.everyMs / 2;
     if (place.unreported.length === 0 && !recent) await this.#look(place);
-    const finding = place.unreported.shift() ?? place.last!;
-    return this.#report(place, finding, errand.base);
+    place.told = place.unreported[0];
+    return this.#report(place, place.told ?? place.last!, errand.base);
+  }
+
+  /** What was told last is let go of when the coordinator has it: its base is that body. */
+  #confirm(place: Place, base: string): void {
+    const [oldest] = place.unreported;
+    if (!oldest || oldest !== place.told) return;
+    const { outcome } = oldest.observation;
+    if (outcome.kind !== 'fetched' || fingerprint(outcome.body) === base) place.unreported.shift();
   }
 
   #place(errand: Errand): Place | undefined {
@@ -168,6 +179,7 @@ export class Lookout {
       seen: undefined,
       last: undefined,
       unreported: [],
+      told: undefined,
       looks: 0,
       requests: 0,
       wholeBytes: 0,
@@ -243,7 +255,7 @@ export class Lookout {
       agoMs: Math.max(0, this.#clock.nowMs() - finding.atMs),
       looks: place.looks,
       wholeBytes: place.wholeBytes,
-      more: place.unreported.length,
+      more: Math.max(0, place.unreported.length - 1),
     };
     const bytes = packReport(report, told.payload);
     this.#reports++;

@@ -11,13 +11,17 @@ const mandate = { bytes: 500, bytesPerDocument: 400 };
 /** A move must win at least this share of what staying costs. */
 const worthMoving = 0.1;
 
-/** A mean that forgets: of things that change slowly and are measured often. */
+/**
+ * A mean that forgets, of things that change slowly and are measured often. What can only be late, never early, is believed
+ * sooner where it is less: a first look waits for connections and caches that later ones find ready.
+ */
 export class Measured {
   #mean: number | undefined;
-  readonly #weight: number;
+  readonly #up: number;
+  readonly #down: number;
 
-  constructor(weight = 0.2) {
-    this.#weight = weight;
+  constructor(what: 'any' | 'delay' = 'any') {
+    [this.#up, this.#down] = what === 'delay' ? [0.1, 0.5] : [0.2, 0.2];
   }
 
   get mean(): number | undefined {
@@ -26,7 +30,10 @@ export class Measured {
 
   learn(value: number): void {
     if (!Number.isFinite(value) || value < 0) return;
-    this.#mean = this.#mean === undefined ? value : this.#mean + this.#weight * (value - this.#mean);
+    this.#mean =
+      this.#mean === undefined
+        ? value
+        : this.#mean + (value < this.#mean ? this.#down : this.#up) * (value - this.#mean);
   }
 }
 

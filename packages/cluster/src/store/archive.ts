@@ -141,3 +141,55 @@ export async function readVersion(
   const read = readContent(await gather(sql, [name]), hex(name));
   return read.kind === 'read' ? Buffer.from(read.content).toString('utf8') : undefined;
 }
+
+/** The words of a version that came without them. */
+export async function indexVersion(sql: Sql, pk: number, number: number): Promise<void> {
+  const { rows } = await sql.query<{ number: number; content: Buffer; title: string | null; current: boolean }>(
+    `SELECT number, content, seen_title AS title, number = version AS current FROM versions JOIN states USING (pk)
+     WHERE pk = $1 AND number IN ($2, $2 - 1)`,
+    [pk, number],
+  );
+  const gathered = await gather(
+    sql,
+    rows.map((row) => row.content),
+  );
+  const textOf = (row: { readonly content: Buffer } | undefined): string | undefined => {
+    const read = row && readContent(gathered, hex(row.content));
+    return read?.kind === 'read' ? Buffer.from(read.content).toString('utf8') : undefined;
+  };
+  const here = rows.find((row) => row.number === number)!;
+  const text = textOf(here) ?? '';
+  const title = here.current ? plainWords(here.title ?? '') : '';
+  const before = textOf(rows.find((row) => row.number === number - 1));
+  await sql.query(
+    `UPDATE versions SET words = setweight(to_tsvector('simple', $3), 'A') || to_tsvector('simple', $4) WHERE pk = $1 AND number = $2`,
+    [pk, number, title, plainWords(brought(before, text))],
+  );
+  if (here.current)
+    await sql.query(
+      `INSERT INTO current_words (pk, words) VALUES ($1, setweight(to_tsvector('simple', $2), 'A') || to_tsvector('simple', $3))
+       ON CONFLICT (pk) DO UPDATE SET words = excluded.words`,
+      [pk, title, plainWords(text)],
+    );
+}
+
+/** Contents after this name, unpacked and held against their names; the next name to go on from. */
+export async function verifyContents(
+  sql: Sql,
+  after: Buffer,
+): Promise<
+  | { readonly kind: 'whole'; readonly count: number; readonly next: Buffer | undefined }
+  | { readonly kind: 'broken'; readonly name: string; readonly why: string }
+> {
+  const { rows } = await sql.query<{ name: Buffer }>(
+    'SELECT name FROM contents WHERE name > $1 ORDER BY name LIMIT 200',
+    [after],
+  );
+  const names = rows.map((row) => row.name);
+  const gathered = await gather(sql, names);
+  for (const name of names) {
+    const read = readContent(gathered, hex(name));
+    if (read.kind === 'broken') return { kind: 'broken', name: hex(name), why: read.why };
+  }
+  return { kind: 'whole', count: names.length, next: names.at(-1) };
+}

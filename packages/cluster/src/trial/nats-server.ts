@@ -15,7 +15,7 @@ export interface NatsServer {
   end(): Promise<void>;
 }
 
-export async function startNats(): Promise<NatsServer> {
+export async function startNats(address = '127.0.0.1'): Promise<NatsServer> {
   const program = locate('nats-server')!;
   const folder = mkdtempSync(join(tmpdir(), 'revisit-nats-'));
   const port = await freePort();
@@ -27,7 +27,7 @@ export async function startNats(): Promise<NatsServer> {
       child.kill('SIGKILL');
     });
   const start = async (): Promise<void> => {
-    child = spawn(program, ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' });
+    child = spawn(program, ['-a', address, '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' });
     for (;;) {
       const open = await new Promise<boolean>((resolve) => {
         const socket = connect(port, '127.0.0.1', () => {

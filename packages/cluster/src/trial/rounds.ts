@@ -10,6 +10,7 @@ import { random as seeded } from '@revisit/core';
 import { eventually, loopbackWeb, serve, type LoopbackWeb, type Serving } from '../../../daemon/src/trial/command.ts';
 import { type NatsServer, startNats } from './nats-server.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { type TroubledLink, troubledLink } from './troubled-link.ts';
 
 const bin = join(import.meta.dirname, '../../../daemon/bin/revisit.js');
 const open = ['--allow-network', '127.0.0.0/8'];
@@ -20,6 +21,18 @@ const hosts = 12;
 /** Longer than a lease: a process that slept through it has lost its shards without knowing. */
 const frozenMs = 6_000;
 
+/** Links are away for up to so long, and slower by so much. */
+const cutMsMax = 6_000;
+const slowMs = 300;
+const skewSecondsMax = 600;
+
+/** Options of Node that put a process's clock wrong. */
+function skewed(seconds: number): string[] {
+  if (seconds === 0) return [];
+  const module = `const now = Date.now; Date.now = () => now() + ${seconds * 1000};`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(module)}`];
+}
+
 export const faults = [
   'robot-killed',
   'coordinator-killed',
@@ -28,6 +41,9 @@ export const faults = [
   'coordinator-frozen',
   'robot-leaves',
   'coordinator-leaves',
+  'links-cut',
+  'links-slow',
+  'clock-skewed',
 ] as const;
 export type FaultKind = (typeof faults)[number];
 
@@ -64,11 +80,23 @@ export class Rounds {
   readonly #random: () => number;
   readonly #robots: ChildProcess[] = [];
   readonly #coordinators: Serving[] = [];
+  /** Everybody's way to NATS and to PostgreSQL, as coordinators and robots take it. */
+  readonly #toNats: TroubledLink;
+  readonly #toPostgres: TroubledLink;
   readonly #paths = Array.from({ length: hosts }, (_, i) => `/c/${i}`);
   #edition = 0;
 
-  private constructor(web: LoopbackWeb, postgres: PostgresServer, nats: NatsServer, store: string, seed: number) {
+  private constructor(
+    web: LoopbackWeb,
+    postgres: PostgresServer,
+    nats: NatsServer,
+    links: { readonly nats: TroubledLink; readonly postgres: TroubledLink },
+    store: string,
+    seed: number,
+  ) {
     this.#web = web;
+    this.#toNats = links.nats;
+    this.#toPostgres = links.postgres;
     this.#postgres = postgres;
     this.#nats = nats;
     this.#store = store;
@@ -78,7 +106,13 @@ export class Rounds {
   /** Two coordinators, two robots, a page on each of a dozen sites, all of them seen. */
   static async start(seed: number): Promise<Rounds> {
     const [web, postgres, nats] = await Promise.all([loopbackWeb('0.0.0.0'), startPostgres(), startNats()]);
-    const rounds = new Rounds(web, postgres, nats, await postgres.database('cluster'), seed);
+    const host = '127.0.0.1';
+    const links = {
+      nats: await troubledLink({ host, port: Number(new URL(nats.url).port) }),
+      postgres: await troubledLink({ host, port: postgres.port }),
+    };
+    const store = (await postgres.database('cluster')).replace(String(postgres.port), String(links.postgres.port));
+    const rounds = new Rounds(web, postgres, nats, links, store, seed);
     await Promise.all([rounds.#coordinator(), rounds.#coordinator()]);
     rounds.#robot();
     rounds.#robot();
@@ -99,17 +133,25 @@ export class Rounds {
     return among[Math.floor(this.#random() * among.length)]!;
   }
 
-  #robot(): void {
-    const words = ['robot', '--nats', this.#nats.url, '--spacing', `${spacingMs}ms`, '--log-level', 'error', ...open];
+  get #natsUrl(): string {
+    return `nats://127.0.0.1:${this.#toNats.port}`;
+  }
+
+  /** `skewSeconds`: how far the robot's clock is off. */
+  #robot(skewSeconds = 0): void {
+    const words = ['robot', '--nats', this.#natsUrl, '--spacing', `${spacingMs}ms`, '--log-level', 'error', ...open];
     this.#robots.push(
-      spawn(process.execPath, [bin, ...words], { cwd: tmpdir(), stdio: ['ignore', 'ignore', 'inherit'] }),
+      spawn(process.execPath, [...skewed(skewSeconds), bin, ...words], {
+        cwd: tmpdir(),
+        stdio: ['ignore', 'ignore', 'inherit'],
+      }),
     );
   }
 
   async #coordinator(): Promise<void> {
     // Every page as often as every other, so that an edition is seen within seconds.
     const plan = ['--policy', 'uniform', '--budget', '40/second', '--spacing', `${spacingMs}ms`];
-    const words = ['--store', this.#store, '--nats', this.#nats.url, ...plan, '--log-level', 'silent', ...open];
+    const words = ['--store', this.#store, '--nats', this.#natsUrl, ...plan, '--log-level', 'silent', ...open];
     this.#coordinators.push(await serve(words));
   }
 
@@ -167,6 +209,24 @@ export class Rounds {
         frozen.kill('SIGCONT');
         return;
       }
+      case 'links-cut':
+        this.#toNats.cut();
+        if (this.#random() < 0.5) this.#toPostgres.cut();
+        await pause(this.#random() * cutMsMax);
+        this.#toNats.mend();
+        this.#toPostgres.mend();
+        return;
+      case 'links-slow': {
+        this.#toNats.slow(slowMs);
+        this.#toPostgres.slow(slowMs / 10);
+        await pause(cutMsMax / 2);
+        this.#toNats.slow(0);
+        this.#toPostgres.slow(0);
+        return;
+      }
+      case 'clock-skewed':
+        this.#robots.shift()!.kill('SIGKILL');
+        return this.#robot(Math.round((this.#random() - 0.5) * 2 * skewSecondsMax));
       case 'nats-killed':
         await this.#nats.kill();
         return this.#nats.start();
@@ -205,6 +265,7 @@ export class Rounds {
   async end(): Promise<void> {
     for (const robot of this.#robots) robot.kill('SIGKILL');
     await Promise.all(this.#coordinators.map((coordinator) => coordinator.end('SIGKILL')));
+    await Promise.all([this.#toNats.end(), this.#toPostgres.end()]);
     await Promise.all([this.#web.close(), this.#postgres.end(), this.#nats.end()]);
   }
 }

@@ -3,6 +3,8 @@ import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 
 export interface TroubledLink {
   readonly port: number;
+  /** What has gone over it, both ways. */
+  bytes(): number;
   /** Breaks what is there and lets nothing new through. */
   cut(): void;
   mend(): void;
@@ -15,8 +17,10 @@ export async function troubledLink(to: { readonly host: string; readonly port: n
   const sockets = new Set<Socket>();
   let whole = true;
   let delayMs = 0;
+  let bytes = 0;
   const relay = (from: Socket, into: Socket): void => {
     from.on('data', (chunk) => {
+      bytes += chunk.length;
       if (delayMs === 0) into.write(chunk);
       else setTimeout(() => into.destroyed || into.write(chunk), delayMs);
     });
@@ -38,6 +42,7 @@ export async function troubledLink(to: { readonly host: string; readonly port: n
   };
   return {
     port: (server.address() as AddressInfo).port,
+    bytes: () => bytes,
     cut,
     mend: () => (whole = true),
     slow: (ms) => (delayMs = ms),

@@ -1,7 +1,25 @@
 /** What the daemon does, in numbers for Prometheus. Read from the loop and the store when they are asked for. */
+import { planRobots } from '@revisit/core';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Desk } from '../desk.ts';
 import { type Api, Media, operation } from './operation.ts';
+
+/** What `revisit robot` does at once unless told otherwise. */
+const robotBreadth = 64;
+/** Room for looks that take longer than the mean. */
+const spare = 1.25;
+
+/** By Talim's rule, no more than the indexing queue can take without overflowing; and no more than the budget can use. */
+function robotsWanted({ loop }: Desk): number {
+  if (!loop) return 0;
+  const { pool } = loop.counts();
+  const { looksPerSecond, queueMax } = loop.settings;
+  if (!(pool.fetchMsMean > 0)) return loop.collection.size > 0 ? 1 : 0;
+  const budgeted = (spare * looksPerSecond * pool.fetchMsMean) / 1000;
+  const rates = { arrival: 1000 / pool.fetchMsMean, service: 1000 / Math.max(1e-3, pool.indexMsMean) };
+  const ruled = planRobots({ ...rates, buffer: queueMax, starvationWeight: 1 }).robots;
+  return Math.min(budgeted, ruled) / robotBreadth;
+}
 
 type Reading = (desk: Desk) => number | Promise<number>;
 
@@ -21,6 +39,10 @@ const gauges: Readonly<Record<string, readonly [string, Reading]>> = {
   revisit_robots: [
     'Robots that may run now, as the indexing queue allows.',
     (desk) => desk.loop?.counts().pool.robots ?? 0,
+  ],
+  revisit_robots_wanted: [
+    'Robots of breadth 64 that this coordinator could keep busy; add up over coordinators and round up.',
+    robotsWanted,
   ],
   revisit_robots_limit: ['Requests that may be under way at once at most.', (desk) => desk.loop?.settings.robots ?? 0],
   revisit_queue_starved_share: [

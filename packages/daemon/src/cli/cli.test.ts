@@ -1,6 +1,4 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, freshFolder, loopbackWeb, revisit, serve, type LoopbackWeb } from '../trial/command.ts';
@@ -109,71 +107,6 @@ test('with a daemon: add, see the change, stream it; a second daemon is turned a
   expect(second.err).toContain(`Another revisit works on ${data}`);
   await reader.cancel();
   expect(await daemon.end('SIGINT')).toBe(0);
-});
-
-test('Ctrl-C while a server keeps us waiting: the daemon ends all the same, and the page is due again', async () => {
-  const silent = createServer((request, response) => {
-    if (request.url === '/robots.txt') response.writeHead(404).end();
-  });
-  await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/silent`;
-  const data = freshFolder();
-  await revisit(['add', url, '--data', data]);
-  const daemon = await serve(['--data', data, '--budget', '50/second', '--spacing', '0', ...open]);
-  await eventually(
-    async () => (await json<{ loop: { inFlight: number } }>(`${daemon.url}/api/status`)).loop.inFlight === 1,
-  );
-  expect(await daemon.end('SIGINT')).toBe(0);
-  const pages = JSON.parse((await revisit(['pages', '--data', data, '--json'])).out) as { status: string }[];
-  expect(pages).toMatchObject([{ status: 'new' }]);
-  silent.closeAllConnections();
-  silent.close();
-});
-
-test('killed at any moment: no change lost or doubled, spacing kept over the restart', async () => {
-  const data = freshFolder();
-  const paths = Array.from({ length: 6 }, (_, i) => `/kill/${i}`);
-  for (const path of paths) web.pages.set(path, '<p>edition 0</p>');
-  await revisit(['add', ...paths.map((path) => web.url + path), '--data', data]);
-  const from = web.asked.length;
-  const spacingMs = 100;
-  for (let round = 1; round <= 4; round++) {
-    const daemon = await serve([
-      '--data',
-      data,
-      '--budget',
-      '100/second',
-      '--spacing',
-      `${spacingMs}ms`,
-      '--log-level',
-      'silent',
-      ...open,
-    ]);
-    for (const path of paths) web.pages.set(path, `<p>edition ${round}</p>`);
-    await new Promise((resolve) => setTimeout(resolve, 137 * round));
-    await daemon.end('SIGKILL');
-  }
-  const last = await serve(['--data', data, '--budget', '100/second', '--spacing', `${spacingMs}ms`, ...open]);
-  const versions = await eventually(async () => {
-    const { pages } = await json<{ pages: { id: string; version: number }[] }>(`${last.url}/api/pages`);
-    const texts = await Promise.all(
-      pages.map(async ({ id, version }) => (await fetch(`${last.url}/api/pages/${id}/versions/${version}`)).text()),
-    );
-    return texts.every((text) => text.includes('edition 4')) && pages;
-  });
-  const { changes } = await json<{ changes: { id: string; pageId: string; toVersion: number }[] }>(
-    `${last.url}/api/changes?limit=1000`,
-  );
-  expect(new Set(changes.map((change) => change.id)).size).toBe(changes.length);
-  for (const { id, version } of versions) {
-    const told = changes.filter((change) => change.pageId === id).map((change) => change.toVersion);
-    expect(told).toEqual(Array.from({ length: version - 1 }, (_, i) => i + 2));
-  }
-  await last.end('SIGTERM');
-  const times = web.asked.slice(from).filter(({ path }) => path.startsWith('/kill/'));
-  // Arrival times at the server jitter by a few milliseconds against the times of sending.
-  for (let i = 1; i < times.length; i++)
-    expect(times[i]!.atMs - times[i - 1]!.atMs).toBeGreaterThanOrEqual(spacingMs - 30);
 });
 
 test('a folder that cannot be written, and a database of another make, are said and left alone', async () => {

@@ -86,6 +86,15 @@ export const fileSchema = z.strictObject({
     .optional()
     .describe('PostgreSQL instead of the data folder, shared by all coordinators of a cluster'),
   nats: z.string().optional().describe('NATS servers of a cluster, separated by commas; needs store'),
+  natsKey: z.string().optional().describe('The file with this coordinator\'s key, as "revisit access" makes it'),
+  natsCa: z.string().optional().describe('The file with the certificates of the NATS servers, for tls:// addresses'),
+  natsReplicas: z
+    .number()
+    .int()
+    .min(1)
+    .max(5)
+    .optional()
+    .describe('How many NATS servers keep each message: 1, 3 or 5'),
   mandate: duration
     .optional()
     .describe('How long an observer of the cluster may look at its sites by itself when its link is lost, such as 10m'),
@@ -149,6 +158,9 @@ export interface Config {
   readonly data: string;
   readonly store: string | undefined;
   readonly nats: string | undefined;
+  readonly natsKey: string | undefined;
+  readonly natsCa: string | undefined;
+  readonly natsReplicas: number;
   readonly mandateMs: number;
   readonly host: string;
   readonly port: number;
@@ -222,6 +234,8 @@ export function readConfigFile(file: string): Read<ConfigFile> {
 export interface Flags {
   readonly store?: string;
   readonly nats?: string;
+  readonly natsKey?: string;
+  readonly natsCa?: string;
   readonly mandate?: string;
   readonly data?: string;
   readonly host?: string;
@@ -258,6 +272,9 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     data: all.data ?? './revisit-data',
     store: all.store,
     nats: all.nats,
+    natsKey: all.natsKey,
+    natsCa: all.natsCa,
+    natsReplicas: all.natsReplicas ?? 1,
     mandateMs: durationMs(all.mandate ?? '10m')!,
     host: all.host ?? '127.0.0.1',
     port: all.port ?? 7373,

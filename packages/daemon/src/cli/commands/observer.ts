@@ -12,6 +12,8 @@ import { type CommandOutcome, done, wrong } from '../outcome.ts';
 
 interface ObserverOptions {
   readonly nats: string;
+  readonly natsKey?: string;
+  readonly natsCa?: string;
   readonly name?: string;
   readonly breadth: string;
   readonly spacing: string;
@@ -40,6 +42,8 @@ async function observer(options: ObserverOptions): Promise<CommandOutcome> {
   const trouble = await runObserver(
     {
       nats: options.nats,
+      natsKey: options.natsKey,
+      natsCa: options.natsCa,
       name,
       breadth,
       judge,
@@ -64,6 +68,8 @@ export function registerObserver(program: Command, run: Runner): void {
     .description('watch for a cluster from near its sources: remember, look often, report what changed')
     .requiredOption('--nats <servers>', 'NATS servers of the cluster, such as nats://127.0.0.1:4222')
     .option('--name <name>', 'what the coordinators know it by (default: the name of this machine)')
+    .option('--nats-key <file>', 'its key, as "revisit access" makes it')
+    .option('--nats-ca <file>', 'certificates of the NATS servers, where the system does not know them')
     .option('--breadth <number>', 'errands under way at once', '64')
     .option('--spacing <duration>', 'least time between two requests of this observer to one site', '2s')
     .option('--allow-network <cidr...>', 'private networks that may be visited')

@@ -10,6 +10,9 @@ import { type CommandOutcome, done, wrong } from '../outcome.ts';
 
 interface RobotOptions {
   readonly nats: string;
+  readonly natsKey?: string;
+  readonly natsCa?: string;
+  readonly name?: string;
   readonly breadth: string;
   readonly spacing: string;
   readonly allowNetwork?: readonly string[];
@@ -23,12 +26,18 @@ async function robot(options: RobotOptions): Promise<CommandOutcome> {
     return wrong(`--breadth ${options.breadth}: a whole number from 1 to 10000 is expected`);
   const spacingMs = durationMs(options.spacing);
   if (spacingMs === undefined) return wrong(`--spacing ${options.spacing}: ${durationForm}`);
+  const name = options.name ?? `robot-${process.pid}`;
+  if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(name))
+    return wrong(`--name ${name}: up to 40 small letters, digits and hyphens are expected`);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   const { runRobot } = await import('@revisit/cluster');
   const trouble = await runRobot(
     {
       nats: options.nats,
+      natsKey: options.natsKey,
+      natsCa: options.natsCa,
+      name,
       breadth,
       log: createLog(options.logLevel),
       observer: (clock) =>
@@ -50,6 +59,9 @@ export function registerRobot(program: Command, run: Runner): void {
     .command('robot')
     .description('fetch for a cluster: join, look, send back, leave at any time')
     .requiredOption('--nats <servers>', 'NATS servers of the cluster, such as nats://127.0.0.1:4222')
+    .option('--name <name>', 'under which it writes its results; that of its key, where it has one')
+    .option('--nats-key <file>', 'its key, as "revisit access" makes it')
+    .option('--nats-ca <file>', 'certificates of the NATS servers, where the system does not know them')
     .option('--breadth <number>', 'looks under way at once', '64')
     .option('--spacing <duration>', 'least time between two requests of this robot to one site', '2s')
     .option('--allow-network <cidr...>', 'private networks that may be visited')

@@ -61,6 +61,8 @@ export function registerServe(program: Command, run: Runner): void {
       'PostgreSQL instead of the data folder, such as postgres://user:password@host/database',
     )
     .option('--nats <servers>', 'NATS servers of a cluster; robots fetch instead of this process')
+    .option('--nats-key <file>', 'the key of this coordinator, as "revisit access" makes it')
+    .option('--nats-ca <file>', 'certificates of the NATS servers, where the system does not know them')
     .option('--mandate <duration>', 'how long an observer may go on alone (default: 10m)')
     .option('--host <address>', 'the address to listen on (default: 127.0.0.1)');
   example(configOptions(command), 'revisit serve --budget 600/hour --spacing 2s');

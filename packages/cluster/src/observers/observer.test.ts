@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually, serve, type Serving } from '../../../daemon/src/trial/command.ts';
+import { locate } from '../../../../house/provision.ts';
+import { type NatsServer, startNats } from '../trial/nats-server.ts';
+import { type PostgresServer, startPostgres } from '../trial/postgres-server.ts';
+import { type TroubledLink, troubledLink } from '../trial/troubled-link.ts';
+
+const bin = join(import.meta.dirname, '../../../daemon/bin/revisit.js');
+const open = ['--allow-network', '127.0.0.0/8', '--spacing', '50ms', '--log-level', 'error'];
+/** What the sites take longer for whoever comes from far away. */
+const farMs = 120;
+const hosts = 3;
+const filler = Array.from({ length: 300 }, (_, i) => `<p>Paragraph ${i} of ${(i * 7919) % 9973} words.</p>`).join('\n');
+
+interface ObserverBody {
+  readonly name: string;
+  readonly state: string;
+  readonly sites: readonly string[];
+  readonly looks: number;
+  readonly linkBytes: number;
+  readonly savedBytes: number;
+}
+
+describe.skipIf(locate('nats-server') === undefined)('an observer as a process of its own', () => {
+  let edition = 'edition 1';
+  const asked: { readonly host: string; readonly who: string; readonly atMs: number }[] = [];
+  const children: ChildProcess[] = [];
+  let web: Server;
+  let postgres: PostgresServer;
+  let nats: NatsServer;
+  let link: TroubledLink;
+  let coordinator: Serving;
+
+  const run = (...words: string[]): void => {
+    const child = spawn(process.execPath, [bin, ...words, ...open], {
+      cwd: tmpdir(),
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    children.push(child);
+  };
+  const json = async <Body>(path: string): Promise<Body> =>
+    (await (await fetch(coordinator.url + path)).json()) as Body;
+  const observer = async (): Promise<ObserverBody | undefined> =>
+    (await json<{ observers: ObserverBody[] }>('/api/robots')).observers[0];
+  const editionsOf = async (id: string, count: number): Promise<string[]> =>
+    Promise.all(
+      Array.from({ length: count }, async (_, i) => {
+        const text = await (await fetch(`${coordinator.url}/api/pages/${id}/versions/${i + 1}`)).text();
+        return /edition \d/.exec(text)![0];
+      }),
+    );
+
+  beforeAll(async () => {
+    web = createServer((request, response) => {
+      if (request.url === '/robots.txt') return response.writeHead(404).end();
+      const who = /far|near/.exec(request.headers['user-agent'] ?? '')?.[0] ?? 'nobody';
+      asked.push({ host: request.headers.host!, who, atMs: Date.now() });
+      const send = (): void =>
+        void response.writeHead(200, { 'content-type': 'text/html' }).end(`<body>${filler}<p>${edition}</p></body>`);
+      return who === 'far' ? setTimeout(send, farMs) : send();
+    });
+    await new Promise<void>((done) => web.listen(0, '0.0.0.0', done));
+    [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
+    link = await troubledLink({ host: '127.0.0.1', port: Number(new URL(nats.url).port) });
+    const store = await postgres.database('observers');
+    coordinator = await serve([
+      '--store',
+      store,
+      '--nats',
+      nats.url,
+      '--policy',
+      'uniform',
+      '--budget',
+      '12/second',
+      '--mandate',
+      '2m',
+      ...open,
+    ]);
+    run('robot', '--nats', nats.url, '--contact', 'far');
+    run('observer', '--nats', `nats://127.0.0.1:${link.port}`, '--name', 'near', '--contact', 'near');
+    const { port } = web.address() as AddressInfo;
+    const urls = Array.from({ length: hosts }, (_, i) => ({ url: `http://127.0.0.${i + 1}:${port}/` }));
+    const added = await fetch(`${coordinator.url}/api/pages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(urls),
+    });
+    expect(added.status).toBe(201);
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await coordinator.end('SIGKILL');
+    await link.end();
+    await Promise.all([postgres.end(), nats.end()]);
+    web.closeAllConnections();
+    web.close();
+  });
+
+  test('gets the sites that it is nearer to, and its reports take a small part of the traffic', async () => {
+    await eventually(async () => (await observer())?.sites.length === hosts);
+    const before = (await observer())!;
+    await eventually(async () => (await observer())!.looks > before.looks + 60);
+    const now = (await observer())!;
+    expect(now.savedBytes - before.savedBytes).toBeGreaterThan(4 * (now.linkBytes - before.linkBytes));
+  });
+
+  test('without its link it goes on looking, and reports every edition later, in order', async () => {
+    link.cut();
+    for (const next of ['edition 2', 'edition 3']) {
+      edition = next;
+      const seen = asked.length;
+      const near = (host: number): boolean =>
+        asked.slice(seen).filter(({ host: at, who }) => who === 'near' && at.startsWith(`127.0.0.${host + 1}:`))
+          .length > 1;
+      await eventually(() => Array.from({ length: hosts }, (_, host) => near(host)).every(Boolean));
+    }
+    link.mend();
+    edition = 'edition 4';
+    const pages = await eventually(async () => {
+      const { pages: all } = await json<{ pages: { id: string; version: number }[] }>('/api/pages');
+      return all.every(({ version }) => version >= 4) && all;
+    });
+    for (const { id } of pages)
+      expect(await editionsOf(id, 4)).toEqual(['edition 1', 'edition 2', 'edition 3', 'edition 4']);
+  });
+
+  test('no site was asked beyond its spacing by the two together', () => {
+    const gaps: string[] = [];
+    for (const host of new Set(asked.map((entry) => entry.host))) {
+      const times = asked.filter((entry) => entry.host === host);
+      times.forEach(({ atMs, who }, i) => {
+        const gapMs = i === 0 ? Infinity : atMs - times[i - 1]!.atMs;
+        if (gapMs < 20) gaps.push(`${host} after ${gapMs} ms by ${who}`);
+      });
+    }
+    expect(gaps).toEqual([]);
+  });
+});

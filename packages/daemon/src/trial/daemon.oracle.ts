@@ -1,0 +1,117 @@
+/**
+ * What anybody may expect of a running daemon, whatever it keeps its state in and whoever fetches for it. One suite for the
+ * single process and for the cluster.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually, loopbackWeb, type LoopbackWeb, type Serving } from './command.ts';
+
+/** One place where state is kept, and daemons that work on it. */
+export interface Place {
+  serve(words: readonly string[]): Promise<Serving>;
+  /** Adds pages while no daemon runs. */
+  add(urls: readonly string[]): Promise<readonly string[]>;
+  /** How the pages are while no daemon runs. */
+  statuses(): Promise<readonly string[]>;
+  end(): Promise<void>;
+}
+
+const open = ['--allow-network', '127.0.0.0/8'];
+
+async function json<Body>(url: string): Promise<Body> {
+  return (await (await fetch(url)).json()) as Body;
+}
+
+export function daemonSuite(name: string, place: () => Promise<Place>): void {
+  describe(name, () => {
+    let web: LoopbackWeb;
+    let here: Place;
+    beforeAll(async () => {
+      web = await loopbackWeb();
+    });
+    afterAll(() => web.close());
+
+    test('a page is added, its change is seen and streamed, Ctrl-C ends it', async () => {
+      here = await place();
+      web.pages.set('/live', '<p>one</p>');
+      const daemon = await here.serve(['--budget', '50/second', '--spacing', '10ms', ...open]);
+      const stream = await fetch(`${daemon.url}/api/changes/stream?after=0`);
+      const added = await fetch(`${daemon.url}/api/pages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ url: `${web.url}/live` }),
+      });
+      expect(added.status).toBe(201);
+      const { id } = (await added.json()) as { id: string };
+      await eventually(async () => (await json<{ version: number }>(`${daemon.url}/api/pages/${id}`)).version === 1);
+      web.pages.set('/live', '<p>two</p>');
+      const reader = stream.body!.getReader();
+      let text = '';
+      while (!text.includes('event: change')) text += new TextDecoder().decode((await reader.read()).value);
+      expect(text).toMatch(/id: 1\nevent: change\ndata: .*"toVersion":2/);
+      const difference = await json<unknown>(`${daemon.url}/api/pages/${id}/diff?from=1&to=2`);
+      expect(JSON.stringify(difference)).toMatch(/one[\s\S]*two/);
+      expect(JSON.stringify(await json(`${daemon.url}/api/search?q=two`))).toContain(id);
+      await reader.cancel();
+      expect(await daemon.end('SIGINT')).toBe(0);
+      await here.end();
+    });
+
+    test('Ctrl-C while a server keeps us waiting: the daemon ends all the same, and the page is due again', async () => {
+      here = await place();
+      const silent = createServer((request, response) => {
+        if (request.url === '/robots.txt') response.writeHead(404).end();
+      });
+      await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
+      await here.add([`http://127.0.0.1:${(silent.address() as AddressInfo).port}/silent`]);
+      const daemon = await here.serve(['--budget', '50/second', '--spacing', '0', ...open]);
+      await eventually(
+        async () => (await json<{ loop: { inFlight: number } }>(`${daemon.url}/api/status`)).loop.inFlight === 1,
+      );
+      expect(await daemon.end('SIGINT')).toBe(0);
+      expect(await here.statuses()).toEqual(['new']);
+      silent.closeAllConnections();
+      silent.close();
+      await here.end();
+    });
+
+    test('killed at any moment: no change lost or doubled, spacing kept over the restart', async () => {
+      here = await place();
+      const paths = Array.from({ length: 6 }, (_, i) => `/kill/${i}`);
+      for (const path of paths) web.pages.set(path, '<p>edition 0</p>');
+      await here.add(paths.map((path) => web.url + path));
+      const from = web.asked.length;
+      const spacingMs = 100;
+      const words = ['--budget', '100/second', '--spacing', `${spacingMs}ms`, '--log-level', 'silent', ...open];
+      for (let round = 1; round <= 4; round++) {
+        const daemon = await here.serve(words);
+        for (const path of paths) web.pages.set(path, `<p>edition ${round}</p>`);
+        await new Promise((resolve) => setTimeout(resolve, 137 * round));
+        await daemon.end('SIGKILL');
+      }
+      const last = await here.serve(words);
+      const versions = await eventually(async () => {
+        const { pages } = await json<{ pages: { id: string; version: number }[] }>(`${last.url}/api/pages`);
+        const texts = await Promise.all(
+          pages.map(async ({ id, version }) => (await fetch(`${last.url}/api/pages/${id}/versions/${version}`)).text()),
+        );
+        return texts.every((text) => text.includes('edition 4')) && pages;
+      });
+      const { changes } = await json<{ changes: { id: string; pageId: string; toVersion: number }[] }>(
+        `${last.url}/api/changes?limit=1000`,
+      );
+      expect(new Set(changes.map((change) => change.id)).size).toBe(changes.length);
+      for (const { id, version } of versions) {
+        const told = changes.filter((change) => change.pageId === id).map((change) => change.toVersion);
+        expect(told).toEqual(Array.from({ length: version - 1 }, (_, i) => i + 2));
+      }
+      await last.end('SIGTERM');
+      const times = web.asked.slice(from).filter(({ path }) => path.startsWith('/kill/'));
+      // Arrival times at the server jitter by a few milliseconds against the times of sending.
+      for (let i = 1; i < times.length; i++)
+        expect(times[i]!.atMs - times[i - 1]!.atMs).toBeGreaterThanOrEqual(spacingMs - 30);
+      await here.end();
+    });
+  });
+}
