@@ -66,11 +66,11 @@ describe('the market of the collection', () => {
       told.push(prices);
       setPrices(prices, now);
     };
-    const { world, loop } = await watched(policy, 4, limits);
+    const { world, loop } = await watched(policy, 3, limits);
     const site = loop.collection.sites.index('site0.example');
     expect(loop.market.market.capOf(site)).toBeCloseTo(2 / 3600, 9);
     expect(told.at(-1)!.dear.get(site)).toBeGreaterThan(4);
-    const lastDay = world.web.sent.filter(({ atMs }) => atMs > startMs + 3 * dayMs);
+    const lastDay = world.web.sent.filter(({ atMs }) => atMs > startMs + 2 * dayMs);
     const onSite = lastDay.filter(({ url }) => url.includes('site0')).length;
     // Half of all looks without the limit, 288; the market knows rates as they are believed, not as they are.
     expect(onSite).toBeLessThan(2 * 48);
