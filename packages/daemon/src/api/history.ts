@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyReply } from 'fastify';
 import { unmet } from '../detect/conditions.ts';
 import { difference, type Difference } from '../detect/difference.ts';
+import { comparable, normalise } from '../detect/normalise.ts';
 import { numberIn } from '../detect/number.ts';
 import { readOptions } from '../detect/options.ts';
 import { shownDifference } from '../detect/shown.ts';
@@ -245,6 +246,21 @@ function lookRoutes(app: Api, desk: Desk): void {
   });
 }
 
+type Rules = Parameters<typeof normalise>[1];
+
+/** A kept text as it would be read under other rules; undefined when they take too long. What older rules took away stays away. */
+function asRead(text: string, format: string, rules: Rules): string | undefined {
+  if (format !== 'text' && format !== 'html') return text;
+  const read = normalise(text, rules);
+  return read.kind === 'text' ? read.text : undefined;
+}
+
+const comparableText = (text: string, rules: Rules): string =>
+  text
+    .split('\n')
+    .map((line) => comparable(line, rules))
+    .join('\n');
+
 function trialRoute(app: Api, desk: Desk): void {
   const Verdict = Type.Object({
     version: Type.Integer(),
@@ -254,7 +270,7 @@ function trialRoute(app: Api, desk: Desk): void {
   });
   const schema = operation({
     tag: 'history',
-    summary: 'What conditions for telling would have done on the last versions',
+    summary: 'What rules and conditions for telling would have done on the last versions',
     params: idParams,
     body: Type.Object({ options: Type.Record(Type.String(), Type.Unknown()) }, { additionalProperties: false }),
     answers: { 200: Type.Object({ tried: Type.Array(Verdict) }) },
@@ -282,20 +298,21 @@ function trialRoute(app: Api, desk: Desk): void {
     const tried: Static<typeof Verdict>[] = [];
     let told: string | undefined;
     for (const { number, atMs, format } of versions) {
-      const text = (await from.store.versionText(id, number)) ?? '';
+      const text = asRead((await from.store.versionText(id, number)) ?? '', format, options.normalise);
+      if (text === undefined) break;
       if (told === undefined) {
         told = text;
         continue;
       }
       const known = format as Projection['format'];
-      const why =
-        told === text
-          ? 'the same as what was last told'
-          : unmet(options.tell, told, text, known, difference(told, text, { format: known }));
+      const same = comparableText(told, options.normalise) === comparableText(text, options.normalise);
+      const why = same
+        ? 'the same as what was last told'
+        : unmet(options.tell, told, text, known, difference(told, text, { format: known }));
       tried.push({
         version: number,
         at: timeText(atMs),
-        verdict: told === text ? 'no change' : why === undefined ? 'told' : 'kept quiet',
+        verdict: same ? 'no change' : why === undefined ? 'told' : 'kept quiet',
         ...(why === undefined ? {} : { why }),
       });
       if (why === undefined) told = text;
