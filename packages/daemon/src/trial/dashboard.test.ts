@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, type Page, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { locate } from '../../../../house/provision.ts';
 import { settle } from '../config/config.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
@@ -134,6 +134,8 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
+  beforeEach(() => void (trouble.length = 0));
+
   test('at first it says what to do; a page is previewed, its part chosen, and watched', async () => {
     await go('#/changes');
     await page.getByText('Nothing is watched yet').waitFor();
@@ -189,15 +191,38 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     web.set('/price', '<b id="price">9.99 €</b>');
     await lookAtAll();
     const { pages } = (await (await api('/api/pages?text=evil')).json()) as { pages: { id: string; site: string }[] };
+    const { id, site } = pages[0]!;
+    // What users and other programs can name goes through the same views.
+    await api('/api/tokens', { name: evil.slice(0, 100), scope: 'read' });
+    const made = await api('/api/subscriptions', {
+      deliver: `${web.url}/hook?${encodeURIComponent(evil.slice(0, 100))}`,
+      name: evil.slice(0, 200),
+      match: `title ~ "${evil.slice(2, 60).replaceAll('"', "'")}"`,
+    });
+    expect(made.status).toBe(201);
     for (const hash of [
       '#/changes',
+      `#/changes?tag=${encodeURIComponent(evil.slice(0, 200))}`,
       '#/pages',
-      `#/pages/${pages[0]!.id}`,
-      `#/pages/${pages[0]!.id}/settings`,
+      `#/pages?text=evil&tag=${encodeURIComponent(evil.slice(0, 200))}`,
+      `#/pages/${id}`,
+      `#/pages/${id}/when`,
+      `#/pages/${id}/looks`,
+      `#/pages/${id}/settings`,
+      `#/pages/${encodeURIComponent(evil.slice(0, 60))}`,
+      '#/plan',
+      '#/sites',
+      `#/sites/${encodeURIComponent(site)}`,
+      `#/sites/${encodeURIComponent(evil.slice(0, 60))}`,
+      '#/robots',
+      '#/lab',
+      '#/settings',
       '#/search?q=changed',
+      `#/search?q=${encodeURIComponent(evil.slice(0, 60))}`,
       `#/add?url=${encodeURIComponent(`${web.url}/evil`)}`,
     ]) {
       await go(hash);
+      if (hash === '#/settings') await page.getByRole('button', { name: 'Past matches' }).click();
       await page.waitForTimeout(150);
       const found = await page.evaluate(() => ({
         pwned: (globalThis as { pwned?: unknown }).pwned,
@@ -211,10 +236,11 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
       }));
       expect(found, hash).toMatchObject({ foreign: 0, handlers: 0, scripts: 0, wide: false });
       expect(found.pwned).toBeUndefined();
-      for (const steering of ['\u0007', '\u202e']) expect(found.text).not.toContain(steering);
-      if (hash.startsWith('#/pages/')) expect(found.text).toContain('<script>');
+      for (const steering of ['\u0007', '\u202e']) expect(found.text, hash).not.toContain(steering);
+      if (hash.startsWith(`#/pages/${id}`)) expect(found.text).toContain('<script>');
     }
-    expect(trouble).toEqual([]);
+    // A page or site that is not there is answered with 404, which browsers write down.
+    expect(trouble.filter((said) => !said.includes('404'))).toEqual([]);
   });
 
   test('pages are found, gone through with the keyboard, and edited in bulk', async () => {
@@ -280,6 +306,52 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     await page.getByRole('button', { name: 'Send a test' }).click();
     await page.locator('.notice', { hasText: /404|refused|allowed/ }).waitFor();
     expect(trouble).toEqual([]);
+  });
+
+  test('quiet hours are set, coming looks explained, a trace tried in the lab', async () => {
+    await go('#/settings');
+    await page.getByLabel(/No page is looked at then/).fill('25:00-99:00');
+    await page.getByRole('button', { name: 'Set quiet hours' }).click();
+    await page.locator('.notice', { hasText: 'quiet[0]' }).waitFor();
+    await page.getByLabel(/No page is looked at then/).fill('sun 03:00-03:01 Europe/Vienna');
+    await page.getByRole('button', { name: 'Set quiet hours' }).click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByLabel(/No page is looked at then/).fill('');
+    await page.getByRole('button', { name: 'Set quiet hours' }).click();
+    await page.getByText('There are no quiet hours.').waitFor();
+    const { pages } = (await (await api('/api/pages?text=price')).json()) as { pages: { id: string }[] };
+    await go(`#/pages/${pages[0]!.id}/when`);
+    await page.getByRole('heading', { name: 'Why then' }).waitFor();
+    expect(await page.locator('.reasons').innerText()).toMatch(/believed to change/);
+    await go('#/lab');
+    const rows = Array.from({ length: 200 }, (_, i) => `site${i % 3}/page${i % 10},${1_600_000_000 + i * 7_919}`);
+    await page
+      .getByLabel('Add a trace')
+      .setInputFiles({ name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) });
+    await page.getByText('200 changes of 30 pages.').waitFor();
+    await page.getByLabel('Record').selectOption('mine.csv');
+    await page.getByLabel(/Looks a page and day/).fill('2, 8');
+    for (const name of ['lambdacrawl', 'nutch']) await page.getByLabel(name, { exact: true }).uncheck();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('cell', { name: 'revisit', exact: true }).waitFor({ timeout: 30_000 });
+    await page.getByRole('button', { name: '8 a day' }).click();
+    await page.getByRole('img', { name: /Mean wait of a change/ }).waitFor();
+    // A wrong line of hours was refused on purpose, and browsers write down what was refused.
+    expect(trouble.filter((said) => !said.includes('400'))).toEqual([]);
+  });
+
+  test('from the empty dashboard, one click leads to the demo web', async () => {
+    const empty = await start({});
+    const other = await context.newPage();
+    await other.goto(`${empty.url}/#/changes`);
+    await other.getByRole('button', { name: 'Watch the demo web' }).click();
+    await other.waitForURL((url) => url.origin !== empty.url, { timeout: 30_000 });
+    await other.getByRole('link', { name: /^Pages/ }).click();
+    await other.locator('.page-row a').first().waitFor({ timeout: 20_000 });
+    await other.goto('about:blank');
+    await other.close();
+    // The demonstration ends with the daemon that started it.
+    await empty.app.close();
   });
 
   test('beyond loopback it asks for a token once', async () => {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ChangeRow } from './change-row.tsx';
+import { FilterChip } from '../parts/filter-chip.tsx';
 import { FirstSteps } from '../parts/first-steps.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { dayOf, number } from '../format.ts';
@@ -159,11 +160,8 @@ export function Changes({ query, watched }: Props) {
               />
               unseen only
             </label>
-            {(filter.tag ?? filter.site) !== undefined && (
-              <button type="button" onClick={() => replace('#/changes')}>
-                {filter.tag ?? filter.site} ×
-              </button>
-            )}
+            {filter.tag !== undefined && <FilterChip name={filter.tag} onRemove={() => set('tag', '')} />}
+            {filter.site !== undefined && <FilterChip name={filter.site} onRemove={() => set('site', '')} />}
             {waiting > 0 && (
               <button type="button" class="main" onClick={() => void load()}>
                 {waiting} new

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { BulkBar } from './bulk-bar.tsx';
 import { PageRow } from './page-row.tsx';
+import { FilterChip } from '../parts/filter-chip.tsx';
 import { FirstSteps } from '../parts/first-steps.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { number } from '../format.ts';
+import { harmless, number } from '../format.ts';
 import { address, go, replace } from '../route.ts';
 import { type Page, ask, useAsk, useNow } from '../server.ts';
 import { useRows } from '../use-rows.ts';
@@ -102,7 +103,7 @@ export function Pages({ query, watched }: Props) {
             <option value="">All tags</option>
             {(tags.value?.tags ?? []).map(({ tag, pages }) => (
               <option key={tag} value={tag}>
-                {tag.slice(0, 40)} ({pages})
+                {harmless(tag).slice(0, 40)} ({pages})
               </option>
             ))}
           </select>
@@ -123,11 +124,7 @@ export function Pages({ query, watched }: Props) {
               </option>
             ))}
           </select>
-          {filter.site !== undefined && (
-            <button type="button" onClick={() => set('site', '')}>
-              {filter.site} ×
-            </button>
-          )}
+          {filter.site !== undefined && <FilterChip name={filter.site} onRemove={() => set('site', '')} />}
           {filter.text !== undefined && <a href={address(['search'], { q: filter.text })}>search in the copies</a>}
         </div>
         <Trouble problem={first.problem} />

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Trouble } from '../parts/trouble.tsx';
 import { type Problem, ask, useAsk } from '../server.ts';
 
@@ -7,12 +7,11 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** Hours in which nobody is asked for anything. */
 export function QuietHours() {
   const settings = useAsk(() => ask('GET /api/settings'), []);
-  const [text, setText] = useState('');
+  /** What was typed; what is set, until something is. */
+  const [typed, setTyped] = useState<string>();
+  const text = typed ?? settings.value?.quiet.join('\n') ?? '';
   const [said, setSaid] = useState('');
   const [problem, setProblem] = useState<Problem>();
-  useEffect(() => {
-    if (settings.value) setText(settings.value.quiet.join('\n'));
-  }, [settings.value]);
   const save = async (): Promise<void> => {
     const quiet = text
       .split('\n')
@@ -39,7 +38,7 @@ export function QuietHours() {
             spellcheck={false}
             placeholder={`mon-fri 22:00-06:00 ${zone}\nsat-sun 00:00-24:00 ${zone}`}
             value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
+            onInput={(event) => setTyped(event.currentTarget.value)}
           />
         </label>
         <div class="row">

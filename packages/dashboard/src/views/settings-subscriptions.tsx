@@ -1,5 +1,7 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { SubscriptionForm } from './subscription-form.tsx';
+import { SubscriptionPast } from './subscription-past.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { Kind } from '../parts/kind.tsx';
@@ -19,6 +21,7 @@ export function Subscriptions() {
   const [problem, setProblem] = useState<Problem>();
   const [said, setSaid] = useState('');
   const [adding, setAdding] = useState(false);
+  const [open, setOpen] = useState('');
   const now = useNow();
   const attempt = async (work: () => Promise<string>): Promise<void> => {
     try {
@@ -60,30 +63,48 @@ export function Subscriptions() {
           <table>
             <tbody>
               {list.value.subscriptions.map((subscription) => (
-                <tr key={subscription.id}>
-                  <td>
-                    <Foreign text={subscription.name ?? 'unnamed'} /> {subscription.paused && <Kind kind="paused" />}
-                    <div class="soft small mono">{subscription.match === '' ? 'every change' : subscription.match}</div>
-                  </td>
-                  <td class="small">
-                    {subscription.deliver.kind} <Foreign class="soft" text={targetOf(subscription)} />
-                  </td>
-                  <td class="number">
-                    <span class="row" style={{ justifyContent: 'end' }}>
-                      <button type="button" onClick={() => void test(subscription.id)}>
-                        Send a test
-                      </button>
-                      <button type="button" onClick={() => void pause(subscription)}>
-                        {subscription.paused ? 'Resume' : 'Pause'}
-                      </button>
-                      <ConfirmButton
-                        label="Remove"
-                        sure="Really remove?"
-                        onConfirm={() => void remove(subscription.id)}
-                      />
-                    </span>
-                  </td>
-                </tr>
+                <Fragment key={subscription.id}>
+                  <tr>
+                    <td>
+                      <Foreign text={subscription.name ?? 'unnamed'} /> {subscription.paused && <Kind kind="paused" />}
+                      <div class="soft small mono">
+                        {subscription.match === '' ? 'every change' : <Foreign text={subscription.match} />}
+                      </div>
+                    </td>
+                    <td class="small">
+                      {subscription.deliver.kind} <Foreign class="soft" text={targetOf(subscription)} />
+                    </td>
+                    <td class="number">
+                      <span class="row" style={{ justifyContent: 'end' }}>
+                        <button type="button" onClick={() => void test(subscription.id)}>
+                          Send a test
+                        </button>
+                        <button
+                          type="button"
+                          aria-expanded={open === subscription.id}
+                          onClick={() => setOpen(open === subscription.id ? '' : subscription.id)}
+                        >
+                          Past matches
+                        </button>
+                        <button type="button" onClick={() => void pause(subscription)}>
+                          {subscription.paused ? 'Resume' : 'Pause'}
+                        </button>
+                        <ConfirmButton
+                          label="Remove"
+                          sure="Really remove?"
+                          onConfirm={() => void remove(subscription.id)}
+                        />
+                      </span>
+                    </td>
+                  </tr>
+                  {open === subscription.id && (
+                    <tr>
+                      <td colSpan={3}>
+                        <SubscriptionPast subscription={subscription} />
+                      </td>
+                    </tr>
+                  )}
+                </Fragment>
               ))}
             </tbody>
           </table>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Feeds } from './settings-feeds.tsx';
 import { Subscriptions } from './settings-subscriptions.tsx';
 import { Tokens } from './settings-tokens.tsx';
@@ -46,15 +46,15 @@ export function Settings() {
 function Budget() {
   const settings = useAsk(() => ask('GET /api/settings'), []);
   const budget = useAsk(() => ask('GET /api/budget'), [settings.value?.budgetPerHour]);
-  const [text, setText] = useState('');
+  /** What was typed; what is set, until something is. */
+  const [typed, setTyped] = useState<string>();
   const [problem, setProblem] = useState<Problem>();
-  useEffect(() => {
-    if (settings.value) setText(`${Number(settings.value.budgetPerHour.toPrecision(6))}/hour`);
-  }, [settings.value]);
+  const text = typed ?? (settings.value ? `${Number(settings.value.budgetPerHour.toPrecision(6))}/hour` : '');
   const save = async (): Promise<void> => {
     try {
       await ask('PATCH /api/settings', { body: { budget: text } });
       setProblem(undefined);
+      setTyped(undefined);
       settings.reload();
     } catch (error) {
       setProblem(error as Problem);
@@ -67,7 +67,7 @@ function Budget() {
       <form class="row end" onSubmit={(event) => (event.preventDefault(), void save())}>
         <label class="field">
           <span>Requests over all pages</span>
-          <input value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          <input value={text} onInput={(event) => setTyped(event.currentTarget.value)} />
         </label>
         <button type="submit">Set</button>
         {sooner !== null && sooner !== undefined && (
