@@ -1,3 +1,4 @@
+import { harmless } from '../format.ts';
 import type { Problem } from '../server.ts';
 
 /** What went wrong, said once, where it matters. */
@@ -5,7 +6,7 @@ export function Trouble({ problem }: { readonly problem: Problem | undefined }) 
   if (!problem || problem.status === 401) return null;
   return (
     <p class="notice" role="alert">
-      {problem.message} <span class="soft small">({problem.code})</span>
+      {harmless(problem.message)} <span class="soft small">({problem.code})</span>
     </p>
   );
 }

@@ -48,7 +48,7 @@ export function PageView({ id, part = 'differences', query }: Props) {
         <Trouble problem={page.problem} />
       </>
     ) : (
-      <p class="soft">…</p>
+      <h1 class="soft">…</h1>
     );
   const { value } = page;
   const probe = (): Promise<void> =>

@@ -73,7 +73,13 @@ function Observers({ observers }: { readonly observers: readonly Observer[] }) {
 /** Who fetches, who indexes, and whether they suit each other. */
 export function Robots() {
   const robots = useAsk(() => ask('GET /api/robots'), [], 2_000);
-  if (!robots.value) return <Trouble problem={robots.problem} />;
+  if (!robots.value)
+    return (
+      <>
+        <h1>Robots</h1>
+        <Trouble problem={robots.problem} />
+      </>
+    );
   const { value } = robots;
   return (
     <>

@@ -10,7 +10,13 @@ import { type Answer, ask, useAsk, useNow } from '../server.ts';
 export function SiteView({ site }: { readonly site: string }) {
   const asked = useAsk(() => ask('GET /api/sites/{site}', { path: { site } }), [site], 10_000);
   const now = useNow();
-  if (!asked.value) return asked.problem ? <Trouble problem={asked.problem} /> : <p class="soft">…</p>;
+  if (!asked.value)
+    return (
+      <>
+        <h1>Site</h1>
+        {asked.problem ? <Trouble problem={asked.problem} /> : <p class="soft">…</p>}
+      </>
+    );
   const { site: standing, robots, hours } = asked.value;
   const by = (read: (hour: (typeof hours)[number]) => number): (number | undefined)[] => {
     const values: (number | undefined)[] = Array.from({ length: 168 });
