@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
+import { random } from '@revisit/core';
 import { readPage } from '../config/page-input.ts';
 import { readOptions } from '../detect/options.ts';
 import type { Found } from './found.ts';
@@ -243,20 +244,23 @@ const watch = {
   notification_urls: ['json://x'],
   paused: true,
 };
-const backup = (more: { name: string; content: string | Buffer; saysBytes?: number }[] = []) =>
-  zipOf([
-    {
-      name: 'url-watches.json',
-      content: JSON.stringify({
-        watching: { [watchId]: watch },
-        settings: { application: { tags: { t1: { title: 'law' } } } },
-      }),
-    },
-    { name: `${watchId}/history.txt`, content: `1700000000,old.txt\n1700003600,/datastore/${watchId}/new.txt.br\n` },
-    { name: `${watchId}/old.txt`, content: 'one' },
-    { name: `${watchId}/new.txt.br`, content: brotliCompressSync('two') },
-    ...more,
-  ]);
+const backup = (more: { name: string; content: string | Buffer; saysBytes?: number }[] = [], form?: 'zip64') =>
+  zipOf(
+    [
+      {
+        name: 'url-watches.json',
+        content: JSON.stringify({
+          watching: { [watchId]: watch },
+          settings: { application: { tags: { t1: { title: 'law' } } } },
+        }),
+      },
+      { name: `${watchId}/history.txt`, content: `1700000000,old.txt\n1700003600,/datastore/${watchId}/new.txt.br\n` },
+      { name: `${watchId}/old.txt`, content: 'one' },
+      { name: `${watchId}/new.txt.br`, content: brotliCompressSync('two') },
+      ...more,
+    ],
+    form,
+  );
 
 describe('changedetection.io', () => {
   test('watches, filters, tags and history', async () => {
@@ -288,6 +292,51 @@ describe('changedetection.io', () => {
       ]),
     );
     expect(inputs).toEqual([{ url: 'https://a.example/', select: 'whole' }]);
+  });
+
+  test('a large backup (ZIP64) reads as any other', async () => {
+    const [plain, wide] = [await read(backup()), await read(backup([], 'zip64'))];
+    expect(wide).toEqual(plain);
+  });
+
+  test('a wide directory whose numbers lead out of the file, or nowhere, is refused', async () => {
+    const whole = backup([], 'zip64');
+    const locator = whole.length - 22 - 20;
+    for (const [at, value] of [
+      [locator + 8, BigInt(whole.length)],
+      [locator + 8, 2n ** 63n],
+      [locator - 16, 2n ** 40n],
+      [locator - 8, BigInt(whole.length)],
+    ] as const) {
+      const bent = Buffer.from(whole);
+      bent.writeBigUInt64LE(value, at);
+      await expect(read(bent)).rejects.toThrow(/directory of the archive is (damaged|out of its bounds)/);
+    }
+  });
+
+  test('whichever bytes of an archive are bent: a sentence, or what it held', async () => {
+    const luck = random(4);
+    const held = (await read(backup())).inputs[0];
+    for (const form of [undefined, 'zip64'] as const) {
+      const whole = backup([], form);
+      for (let round = 0; round < 150; round++) {
+        const bent = Buffer.from(whole);
+        for (let i = 0; i < 3; i++) bent[Math.floor(luck() * bent.length)] = Math.floor(luck() * 256);
+        const file = join(folder, `bent-${form ?? 'plain'}-${round}.zip`);
+        writeFileSync(file, bent);
+        const opened = await openImport(file, 'changedetection', nothing);
+        if (opened.kind === 'failed') continue;
+        const outcome = await gather({ reader: opened.reader, pagesMax: 10, check: readPage });
+        await opened.close();
+        if (outcome.kind === 'broken') {
+          expect(outcome.sentence).not.toBe('');
+          continue;
+        }
+        const [line] = readFileSync(outcome.spool, 'utf8').split('\n');
+        expect((JSON.parse(line!) as { page: unknown }).page).toEqual(held);
+        outcome.remove();
+      }
+    }
   });
 
   test('a name that climbs out of its folder is not read', async () => {
