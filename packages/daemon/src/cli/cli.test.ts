@@ -48,7 +48,16 @@ describe('wrong calls get one sentence, exit 2, and change nothing', () => {
       ['serve', config('port: 80\nbudget: lots\n')],
       /revisit.yaml:2: budget: a rate such as/,
     ],
-    ['a wrong page in the config', ['serve', config('pages:\n  - url: gopher://x\n')], /pages\.0.*gopher:/],
+    [
+      'a wrong page in the config',
+      ['serve', config('budget: 9/hour\npages:\n  - url: gopher://x\n')],
+      /revisit.yaml:3: pages\.0.*gopher:/,
+    ],
+    [
+      'a wrong setting of a page in the config',
+      ['check', config('pages:\n  - url: https://a.example/\n    select: a\n    weight: heavy\n')],
+      /revisit.yaml:4: pages\.0.*weight/,
+    ],
     ['broken YAML', ['serve', config('budget: [1\n')], /revisit.yaml:\d+: /],
     ['a folder that is not there', ['pages', '--data', join(data, 'none')], /no such folder/],
     ['a problem that is no JSON', ['solve', '-'], /is not JSON/],

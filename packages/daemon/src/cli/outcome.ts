@@ -17,6 +17,9 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
+/** "1 page", "2 pages": the plural with s, unless another is given. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }

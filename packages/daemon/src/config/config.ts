@@ -7,6 +7,7 @@ import { LineCounter, type Document, isNode, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { hoursForm, parseHours } from '../values/hours.ts';
 import { parseNetwork } from '../values/network.ts';
+import { readPage } from './page-input.ts';
 import { durationForm, durationMs, rateForm, ratePerSecond } from './units.ts';
 
 const duration = z.string().refine((text) => durationMs(text) !== undefined, { error: durationForm });
@@ -204,6 +205,17 @@ function issueSentence(issue: z.core.$ZodIssue): { path: PropertyKey[]; sentence
   return { path, sentence: `${field}: ${issue.message}` };
 }
 
+/** The first page that could not be watched, with the place of what is wrong about it. */
+function pageMistake(file: ConfigFile): { path: PropertyKey[]; sentence: string } | undefined {
+  for (const [i, input] of (file.pages ?? []).entries()) {
+    const page = readPage(input);
+    if (page.kind === 'read') continue;
+    const field = /^[a-z]+/i.exec(page.sentence)?.[0] ?? '';
+    return { path: ['pages', i, field in input ? field : 'url'], sentence: `pages.${i}: ${page.sentence}` };
+  }
+  return undefined;
+}
+
 /** Checks the text of a config file. `name` is what the sentence calls it. */
 export function readConfigText(text: string, name: string): Read<ConfigFile> {
   const lines = new LineCounter();
@@ -212,9 +224,9 @@ export function readConfigText(text: string, name: string): Read<ConfigFile> {
   if (broken) return { kind: 'wrong', sentence: `${name}:${lines.linePos(broken.pos[0]).line}: ${broken.message}` };
   const plain: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   const checked = fileSchema.safeParse(plain);
-  if (checked.success) return { kind: 'read', value: checked.data };
-  const { path, sentence } = issueSentence(checked.error.issues[0]!);
-  return { kind: 'wrong', sentence: `${name}:${lineOf(document, lines, path)}: ${sentence}` };
+  const found = checked.success ? pageMistake(checked.data) : issueSentence(checked.error.issues[0]!);
+  if (!found) return { kind: 'read', value: checked.data! };
+  return { kind: 'wrong', sentence: `${name}:${lineOf(document, lines, found.path)}: ${found.sentence}` };
 }
 
 export function readConfigFile(file: string): Read<ConfigFile> {

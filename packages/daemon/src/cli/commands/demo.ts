@@ -5,7 +5,7 @@ import { type Demo, startDemo } from '../../demo/demo.ts';
 import type { DemoReport } from '../../demo/report.ts';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
-import { type CommandOutcome, done, note, print, printJson, wrong } from '../outcome.ts';
+import { type CommandOutcome, counted, done, note, print, printJson, wrong } from '../outcome.ts';
 import { progress } from '../progress.ts';
 import { table } from '../table.ts';
 
@@ -25,7 +25,7 @@ const hours = (value: number | null): string => (value === null ? '–' : `${val
 function line(report: DemoReport): string {
   const { lastDay } = report.delayHours;
   const factor = report.medianFactor === null ? '–' : `×${report.medianFactor.toFixed(2)}`;
-  return `day ${report.virtualDays.toFixed(1)}  ${report.looks} looks  ${report.changes.happened} changes, ${report.changes.unseen} unseen  delay: ours ${hours(lastDay.ours)}, uniform ${hours(lastDay.uniform)}, bound ${hours(lastDay.bound)}  rates within ${factor}`;
+  return `day ${report.virtualDays.toFixed(1)}  ${report.looks} looks  ${counted(report.changes.happened, 'change')}, ${report.changes.unseen} unseen  delay: ours ${hours(lastDay.ours)}, uniform ${hours(lastDay.uniform)}, bound ${hours(lastDay.bound)}  rates within ${factor}`;
 }
 
 /** q, Esc or Ctrl-C; on a pipe only the signals. */
@@ -126,7 +126,7 @@ async function demonstrate(options: DemoOptions): Promise<CommandOutcome> {
     note(
       `A living web of ${demo.pages} pages on ${demo.sites} sites, and a daemon that watches it; a second is ${(numbers.speed / 60).toFixed(0)} minutes.`,
     );
-    note(`Dashboard: ${demo.url}  (${process.stdin.isTTY ? 'q ends it' : 'Ctrl-C ends it'})`);
+    note(`Dashboard: ${demo.url}/#/demo  (${process.stdin.isTTY ? 'q ends it' : 'Ctrl-C ends it'})`);
     await show(demo, stop.signal, numbers.seconds);
     const report = await demo.report();
     stop.abort();

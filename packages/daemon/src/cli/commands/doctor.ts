@@ -6,7 +6,7 @@ import type { Checkup, SqliteCare } from '../../store/care.ts';
 import { openSqlite } from '../../store/sqlite.ts';
 import { noFolder } from '../client.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
-import { type CommandOutcome, done, failed, note, print, printJson, wrong } from '../outcome.ts';
+import { type CommandOutcome, counted, done, failed, note, print, printJson, wrong } from '../outcome.ts';
 import type { Runner } from '../program.ts';
 
 interface DoctorOptions {
@@ -31,7 +31,7 @@ function openCare(data: string, alone: boolean): Care | CommandOutcome {
 
 function report({ pages, versions, bytesKept, bytesWhole, findings, repaired }: Checkup): string {
   const share = bytesWhole === 0 ? 0 : (100 * bytesKept) / bytesWhole;
-  const size = `${pages} pages, ${versions} versions, ${bytesKept} bytes kept for ${bytesWhole} (${share.toFixed(1)} %)`;
+  const size = `${counted(pages, 'page')}, ${counted(versions, 'version')}, ${bytesKept} bytes kept for ${bytesWhole} (${share.toFixed(1)} %)`;
   if (findings.length === 0) return `${size}\nEverything reads back as it was kept.`;
   const lines = findings.map(({ what, remedy, pageId }) => `- ${pageId ? `page ${pageId}: ` : ''}${what}; ${remedy}`);
   return [size, ...lines, repaired ? 'Repaired.' : 'Run "revisit doctor --repair" to mend what can be mended.'].join(

@@ -10,7 +10,7 @@ import { version } from '../../version.ts';
 import { type Client, problemOutcome, withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example } from '../options.ts';
-import { type CommandOutcome, done, failed, note, wrong } from '../outcome.ts';
+import { type CommandOutcome, counted, done, failed, note, wrong } from '../outcome.ts';
 
 const kinds = ['revisit', 'urls', 'opml', 'warc', 'files'] as const;
 
@@ -181,7 +181,7 @@ async function exportTo(options: ExportOptions): Promise<CommandOutcome> {
         return written;
       }
       await rename(draft, target);
-      note(`${written} pages written to ${options.out}`);
+      note(`${counted(written, 'page')} written to ${options.out}`);
       return done;
     } catch (error) {
       await rm(draft, { force: true });

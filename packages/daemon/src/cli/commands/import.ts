@@ -14,7 +14,7 @@ import { normaliseUrl, siteOf } from '../../values/url.ts';
 import { withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
-import { type CommandOutcome, done, failed, print, printJson, wrong } from '../outcome.ts';
+import { type CommandOutcome, counted, done, failed, print, printJson, wrong } from '../outcome.ts';
 import { progress } from '../progress.ts';
 import { harmless } from '../table.ts';
 
@@ -95,11 +95,11 @@ function report(
       approximated: { count: approximated.count, notes: approximated.first },
       impossible: { count: impossible.count, notes: impossible.first },
     });
-  const past = versions > 0 ? `, with ${versions} past versions` : '';
+  const past = versions > 0 ? `, with ${counted(versions, 'past version')}` : '';
   const lines = [
     options.dryRun
-      ? `${pages} pages could be taken over from this ${format} file${past}; nothing was changed`
-      : `taken over: ${taken.added} pages from this ${format} file${past}${taken.already > 0 ? `; ${taken.already} were watched already and stay as they are` : ''}`,
+      ? `${counted(pages, 'page')} could be taken over from this ${format} file${past}; nothing was changed`
+      : `taken over: ${counted(taken.added, 'page')} from this ${format} file${past}${taken.already > 0 ? `; ${taken.already} were watched already and stay as they are` : ''}`,
     ...notesText('approximated', approximated),
     ...notesText('not possible', impossible),
   ];
@@ -171,7 +171,9 @@ async function settle(
     );
     bar.end();
     if (taken.kind === 'undone')
-      return failed(`${file}: ${taken.sentence}. Nothing was taken over (${taken.removed} pages removed again).`);
+      return failed(
+        `${file}: ${taken.sentence}. Nothing was taken over (${counted(taken.removed, 'page')} removed again).`,
+      );
     report(options, format, gathered, taken);
     return done;
   });

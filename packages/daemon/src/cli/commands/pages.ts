@@ -8,6 +8,7 @@ import { table } from '../table.ts';
 export interface PageBody {
   readonly id: string;
   readonly url: string;
+  readonly select: string;
   readonly title: string | null;
   readonly status: string;
   readonly paused: boolean;
@@ -55,6 +56,11 @@ export async function findPage(client: Client, word: string): Promise<PageBody |
   return wrong(`page ${word} is not watched; "revisit pages" lists ids and URLs`);
 }
 
+/** A long expression would push the address out of sight; --json has it whole. */
+const selectionCharactersMax = 24;
+const shortened = (select: string): string =>
+  select.length <= selectionCharactersMax ? select : `${select.slice(0, selectionCharactersMax - 1)}…`;
+
 async function list(options: ListOptions): Promise<CommandOutcome> {
   return withClient({ data: options.data }, async (client) => {
     const query = {
@@ -72,9 +78,10 @@ async function list(options: ListOptions): Promise<CommandOutcome> {
         String(page.looks),
         String(page.changes),
         page.lastProbe?.slice(0, 16).replace('T', ' ') ?? 'never',
+        shortened(page.select),
         page.url,
       ]);
-      print(table(['id', 'state', 'looks', 'changes', 'last look', 'url'], rows));
+      print(table(['id', 'state', 'looks', 'changes', 'last look', 'selection', 'url'], rows));
     }
     return done;
   });

@@ -10,7 +10,7 @@ import { type Client, problemOutcome } from '../client.ts';
 import { openedBy } from '../opening.ts';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
-import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
+import { type CommandOutcome, counted, done, print, printJson, wrong } from '../outcome.ts';
 import { plot } from '../plot.ts';
 import { table } from '../table.ts';
 import { configOptions } from './serve.ts';
@@ -88,7 +88,9 @@ function shown({ plan, budget }: Planned): string {
 }
 
 function sentences(plan: PlanBody, budget: BudgetView): readonly string[] {
-  const lines = [`${plan.pages} pages, ${digits(plan.budgetPerHour)} looks an hour, planned by policy ${plan.policy}.`];
+  const lines = [
+    `${counted(plan.pages, 'page')}, ${digits(plan.budgetPerHour)} looks an hour, planned by policy ${plan.policy}.`,
+  ];
   if (plan.meanDelayHours === null || plan.meanDelayHoursBound === null)
     return [...lines, 'Nothing is known to change yet; the first looks will tell.'];
   lines.push(

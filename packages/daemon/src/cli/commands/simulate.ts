@@ -19,7 +19,7 @@ import { historyOf } from '../../lab/lab.ts';
 import { type ImportanceFile, type Read, readImportanceFile, readTrace } from '../../lab/trace-file.ts';
 import { noFolder } from '../client.ts';
 import { example, jsonOption } from '../options.ts';
-import { type CommandOutcome, done, failed, print, printJson, wrong } from '../outcome.ts';
+import { type CommandOutcome, counted, done, failed, print, printJson, wrong } from '../outcome.ts';
 import type { Runner } from '../program.ts';
 import { progress } from '../progress.ts';
 import { table } from '../table.ts';
@@ -149,7 +149,7 @@ function shown(split: Split, runs: readonly BudgetRun[]): string {
       score.obsolescence.toPrecision(5),
       seconds.toFixed(1),
     ]);
-    return `budget ${run.budget}: ${run.allowed} probes over ${split.names.length} pages\n\n${table(head, rows)}`;
+    return `budget ${run.budget}: ${counted(run.allowed, 'probe')} over ${counted(split.names.length, 'page')}\n\n${table(head, rows)}`;
   });
   return parts.join('\n\n');
 }
