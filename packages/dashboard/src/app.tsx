@@ -16,6 +16,7 @@ const SiteView = lazy(async () => (await import('./views/site.tsx')).SiteView);
 const Robots = lazy(async () => (await import('./views/robots.tsx')).Robots);
 const Lab = lazy(async () => (await import('./views/lab.tsx')).Lab);
 const Settings = lazy(async () => (await import('./views/settings.tsx')).Settings);
+const Demo = lazy(async () => (await import('./views/demo.tsx')).Demo);
 const Search = lazy(async () => (await import('./views/search.tsx')).Search);
 
 /** How often the numbers at the edge are asked for again. */
@@ -45,6 +46,8 @@ function View({ place, pages }: { readonly place: Place; readonly pages: number 
       return id === undefined ? <Sites /> : <SiteView key={key} site={id} />;
     case 'robots':
       return <Robots />;
+    case 'demo':
+      return <Demo />;
     case 'lab':
       return <Lab />;
     case 'settings':

@@ -1,3 +1,4 @@
+import { isDemo } from './demo.ts';
 import { number } from './format.ts';
 import type { Answer } from './server.ts';
 
@@ -26,7 +27,7 @@ export function Rail({ view, status, lost }: Props) {
         Revisit
       </a>
       <ul>
-        {views.map(([path, name]) => (
+        {[...(view === 'demo' || isDemo() ? [['demo', 'Demo'] as const] : []), ...views].map(([path, name]) => (
           <li key={path}>
             <a
               href={`#/${path}`}

@@ -46,5 +46,5 @@ async function begin(desk: Desk, signal: AbortSignal): Promise<string | undefine
   const demo = await startDemo({ speed, looksPerHour, seed: 1, config: config.value }, signal);
   if ('kind' in demo) return undefined;
   demo.ended.catch((error: unknown) => desk.log('error', 'the demonstration ended badly', { error: String(error) }));
-  return demo.url;
+  return `${demo.url}/#/demo`;
 }
