@@ -6,56 +6,28 @@
  *   ts         a program that runs by itself
  *   yaml       a revisit.yaml that is accepted (in a session's own files it may be anything)
  *   json       a problem for `revisit solve` (docs/solve.md has a test of its own)
+ *   json options, json message, match
+ *              options of a page, the body of a webhook, an expression of a subscription: each is read
  *   text       what the block before it prints
+ * What stands in the text as `revisit …` or as a call of the API must exist too.
  */
 import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApiDocument } from './api/document.ts';
+import { outlineOf, type CommandOutline } from './cli/outline.ts';
+import { createProgram } from './cli/program.ts';
 import { readConfigText } from './config/config.ts';
+import { readOptions } from './detect/options.ts';
+import { requestFor } from './tell/channels.ts';
+import { parseExpression } from './tell/expression.ts';
+import { blocksOf, documents, programsOf, root, textOf } from './trial/documents.ts';
 
-const root = join(import.meta.dirname, '../../..');
 const home = mkdtempSync(join(tmpdir(), 'revisit-docs-'));
-const pages = [
-  'README.md',
-  'packages/core/README.md',
-  ...readdirSync(join(root, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-].filter((name) => existsSync(join(root, name)));
-
-interface Block {
-  readonly info: string;
-  readonly text: string;
-  readonly line: number;
-}
-
-function blocksOf(page: string): readonly Block[] {
-  const lines = readFileSync(join(root, page), 'utf8').split('\n');
-  const blocks: Block[] = [];
-  for (let i = 0; i < lines.length; i++) {
-    const info = /^```(.*)$/.exec(lines[i]!)?.[1];
-    if (info === undefined) continue;
-    const end = lines.indexOf('```', i + 1);
-    blocks.push({ info: info.trim(), text: lines.slice(i + 1, end).join('\n'), line: i + 1 });
-    i = end;
-  }
-  return blocks;
-}
-
 function run(
   command: string,
   words: readonly string[],
@@ -134,58 +106,62 @@ async function freePort(): Promise<number> {
 }
 
 const setupWords = /^(npm|npx|git|cd|docker|sudo|systemctl|#|$)/;
-const kinds = ['', 'sh', 'sh setup', 'ts', 'yaml', 'json', 'text'];
+const kinds = ['', 'sh', 'sh setup', 'ts', 'yaml', 'json', 'json options', 'json message', 'match', 'text'];
 
-describe.each(pages)('%s', (page) => {
+describe.each(documents)('%s', (page) => {
   const blocks = blocksOf(page);
 
   test('every block says what it is, and every link leads somewhere', () => {
     for (const { info, text, line } of blocks) {
       expect(kinds, `${page}:${line}`).toContain(info);
       if (info === '')
-        expect(text, `${page}:${line} looks like a command; mark it sh`).not.toMatch(/^(npx )?revisit /m);
+        expect(text, `${page}:${line} looks like a command; mark it sh`).not.toMatch(
+          /^(npx |npm |curl )?(revisit|ci) /m,
+        );
       if (info === 'sh setup')
         for (const command of text.split('\n')) expect(command, `${page}:${line}`).toMatch(setupWords);
       if (info === 'yaml') expect(readConfigText(text, `${page}:${line}`)).toMatchObject({ kind: 'read' });
+      if (info === 'json options')
+        expect(readOptions(JSON.parse(text) as Record<string, unknown>), `${page}:${line}`).toMatchObject({
+          kind: 'read',
+        });
+      if (info === 'json message') expect(Object.keys(JSON.parse(text) as object)).toEqual(messageFields);
+      if (info === 'match') expect(parseExpression(text), `${page}:${line}`).toMatchObject({ kind: 'parsed' });
+      if (info === 'json') expect(page, `${page}:${line} only problems are plain json`).toBe('docs/solve.md');
     }
-    for (const [, target] of readFileSync(join(root, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g))
+    for (const [, target] of textOf(page).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g))
       expect(existsSync(join(root, dirname(page), target!)), `${page} links to ${target}`).toBe(true);
   });
 
   const session = blocks.filter(({ info }) => info === 'sh');
-  test.skipIf(session.length === 0)(
-    'its session runs',
-    async () => {
-      const folder = mkdtempSync(join(home, 'session-'));
-      const port = await freePort();
-      // What stands in docs/solve.md as a file is one of its own examples.
-      const example = blocks.find(({ info }) => info === 'json');
-      if (example) writeFileSync(join(folder, 'problem.json'), example.text);
-      const script = session.map(({ text, line }) => {
-        const wanted = blocks.find(
-          (block) =>
-            block.info === 'text' &&
-            block.line > line &&
-            !blocks.some((other) => other.line > line && other.line < block.line),
-        );
-        const body = text.replaceAll('7373', String(port));
-        return `echo "== ${page}:${line}" >&2\n${wanted ? `{\n${body}\n} | tee told.txt\ncat > wanted.txt <<'WANTED'\n${wanted.text}\nWANTED\ndiff wanted.txt told.txt >&2` : body}`;
-      });
-      const begun = session.some(({ text }) => text.includes('revisit add'))
-        ? ''
-        : 'revisit add https://example.org/ >/dev/null\n';
-      writeFileSync(join(folder, 'session.sh'), `${prelude(port)}${begun}${script.join('\n')}\n`);
-      const { code, err } = await run('bash', ['session.sh'], folder, {
-        REVISIT_TRIAL_WEB: String((web.address() as AddressInfo).port),
-      });
-      expect(code, err.slice(-2_000)).toBe(0);
-    },
-    180_000,
-  );
+  const live = async (): Promise<void> => {
+    const folder = mkdtempSync(join(home, 'session-'));
+    const port = await freePort();
+    // What stands in docs/solve.md as a file is one of its own examples.
+    const example = blocks.find(({ info }) => info === 'json');
+    if (example) writeFileSync(join(folder, 'problem.json'), example.text);
+    const script = session.map(({ text, line }) => {
+      const wanted = blocks.find(
+        (block) =>
+          block.info === 'text' &&
+          block.line > line &&
+          !blocks.some((other) => other.line > line && other.line < block.line),
+      );
+      const body = text.replaceAll('7373', String(port));
+      return `echo "== ${page}:${line}" >&2\n${wanted ? `{\n${body}\n} | tee told.txt\ncat > wanted.txt <<'WANTED'\n${wanted.text}\nWANTED\ndiff wanted.txt told.txt >&2` : body}`;
+    });
+    const begun = session.some(({ text }) => text.includes('revisit add'))
+      ? ''
+      : 'revisit add https://example.org/ >/dev/null\n';
+    writeFileSync(join(folder, 'session.sh'), `${prelude(port)}${begun}${script.join('\n')}\n`);
+    const { code, err } = await run('bash', ['session.sh'], folder, {
+      REVISIT_TRIAL_WEB: String((web.address() as AddressInfo).port),
+    });
+    expect(code, err.slice(-2_000)).toBe(0);
+  };
+  if (session.length > 0) test('its session runs', live, 180_000);
 
-  const programs = blocks.flatMap((block, i) =>
-    block.info === 'ts' ? [{ ...block, wanted: blocks[i + 1]?.info === 'text' ? blocks[i + 1]!.text : undefined }] : [],
-  );
+  const programs = programsOf(page);
   test.each(programs)('the program in line $line', async ({ text, line, wanted }) => {
     const file = join(home, `program-${page.replaceAll('/', '-')}-${line}.ts`);
     writeFileSync(file, text);
@@ -194,4 +170,55 @@ describe.each(pages)('%s', (page) => {
     if (wanted !== undefined) expect(out.trim()).toBe(wanted.trim());
     else expect(out).not.toBe('');
   });
+});
+
+const emptyMessage = { id: '', subscription: { id: '' }, title: '', text: '', changes: [], url: '' };
+const sent = requestFor({ kind: 'webhook', url: 'https://hooks.example.org/' }, emptyMessage, 0)!;
+const messageFields = Object.keys(JSON.parse(sent.body as string) as object);
+
+/** What the text says in passing: `revisit import FILE --dry-run`. */
+function mentioned(page: string): readonly string[][] {
+  const inline = textOf(page).replace(/^```[\s\S]*?^```/gm, '');
+  return [...inline.matchAll(/`(?:npx )?revisit ([a-z][^`]*)`/g)].map(([, words]) => words!.trim().split(/\s+/));
+}
+
+test('every command and flag that is mentioned exists', async () => {
+  const program = outlineOf(await createProgram(() => async () => {}));
+  let count = 0;
+  for (const page of documents)
+    for (const words of mentioned(page)) {
+      let at: CommandOutline | undefined = program.commands.find(({ name }) => name === words[0]);
+      expect(at, `${page}: revisit ${words.join(' ')}`).toBeDefined();
+      at = at!.commands.find(({ name }) => name === words[1]) ?? at!;
+      for (const word of words.filter((one) => one.startsWith('--') && one.length > 2))
+        expect(
+          at.options.map(({ long }) => long),
+          `${page}: revisit ${words.join(' ')}`,
+        ).toContain(word.replace(/=.*/, ''));
+      count++;
+    }
+  expect(count).toBeGreaterThan(20);
+});
+
+test('every call of the API that is mentioned exists', async () => {
+  const { paths } = (await openApiDocument()) as { paths: Record<string, Record<string, unknown>> };
+  const calls = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({ method: method.toUpperCase(), parts: path.split('/') })),
+  );
+  let count = 0;
+  for (const page of documents)
+    for (const [, methods, path] of textOf(page).matchAll(
+      /`(GET|POST|PATCH|PUT|DELETE) (\/(?:api|feeds)\/[^\s`?]*)/g,
+    )) {
+      const parts = path!.split('/');
+      const fits = calls.some(
+        (call) =>
+          call.method === methods &&
+          call.parts.length === parts.length &&
+          call.parts.every((part, i) => part === parts[i] || /^\{/.test(part)),
+      );
+      expect(fits, `${page}: ${methods} ${path}`).toBe(true);
+      count++;
+    }
+  expect(count).toBeGreaterThan(5);
 });
