@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fetchOldestNode, oldestNode, oldestVersion } from './oldest-node.ts';
 import { provision } from './provision.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -27,6 +28,7 @@ if (missing.length > 0 && process.env['CI'] === 'true') {
   process.exit(1);
 }
 
+const fetched = fetchOldestNode();
 const checks = [
   run('types', 'tsc', ['-p', 'tsconfig.json']),
   run('types of core alone', 'tsc', ['-p', 'packages/core/tsconfig.json']),
@@ -34,6 +36,12 @@ const checks = [
   run('lint', 'oxlint', ['--type-aware', '--quiet']),
   run('format', 'oxfmt', ['--check', '.']),
 ];
+
+await fetched;
+if (oldestNode() === undefined) {
+  say(`MISSING Node ${oldestVersion}: the packed packages are tried on this Node only; REVISIT_NODE_OLDEST names one`);
+  if (process.env['CI'] === 'true') process.exit(1);
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'revisit-test-'));
 const report = join(folder, 'report.json');

@@ -1,13 +1,23 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from './cli/program.ts';
+import { oldestNode, oldestVersion } from '../../../house/oldest-node.ts';
 import { packAll, stageAll } from '../../../house/pack.ts';
+import { programsOf, root } from './trial/documents.ts';
 
-const root = join(import.meta.dirname, '../../..');
 const folder = mkdtempSync(join(tmpdir(), 'revisit-packed-'));
 const modules = join(folder, 'node_modules');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -32,12 +42,20 @@ function install(tarballs: readonly string[]): void {
       symlinkSync(join(root, 'node_modules', name), join(modules, name));
 }
 
-function revisit(words: readonly string[], input = '') {
-  return spawnSync(process.execPath, [join(modules, 'revisit/bin/revisit.js'), ...words], {
+function revisit(words: readonly string[], input = '', node = process.execPath) {
+  return spawnSync(node, [join(modules, 'revisit/bin/revisit.js'), ...words], {
     cwd: folder,
     encoding: 'utf8',
     input,
   });
+}
+
+/** What Docker asks every half minute, asked of another port. */
+function healthcheck(url: string) {
+  const [, words] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(readFileSync(join(root, 'deploy/Dockerfile'), 'utf8'))!;
+  const [program, ...rest] = (JSON.parse(words!) as string[]).map((word) => word.replace('http://127.0.0.1:7373', url));
+  expect(program).toBe('node');
+  return spawnSync(process.execPath, rest, { encoding: 'utf8' });
 }
 
 describe('the packages as they are published', () => {
@@ -63,49 +81,70 @@ describe('the packages as they are published', () => {
     }
   });
 
-  test('run outside the repository: version, a plan, a page', () => {
-    const manifest = JSON.parse(readFileSync(join(modules, 'revisit/package.json'), 'utf8')) as {
-      version: string;
-      engines: { node: string };
-    };
-    expect(manifest.engines.node).toBe('>=22.19');
-    expect(revisit(['--version']).stdout.trim()).toBe(manifest.version);
-    const solved = revisit(
-      ['solve', '-'],
-      '{"kind":"robots","arrival":1,"service":5.7,"buffer":10,"starvationWeight":0.5}',
-    );
-    expect(JSON.parse(solved.stdout)).toMatchObject({ robots: 5 });
-    expect(revisit(['add', 'https://example.org/']).stdout).toContain('watching');
-    expect(revisit(['pages']).stdout).toContain('https://example.org/');
-  });
+  /** This Node, and the oldest one that the packages promise to run on, where it is here. */
+  const nodes = [
+    { label: 'this-node', node: process.execPath },
+    ...(oldestNode() === undefined ? [] : [{ label: `node-${oldestVersion}`, node: oldestNode()! }]),
+  ];
 
-  test('the library is found by its name', () => {
-    const script = `import { solve } from '@revisit/core'; console.log(solve({ kind: 'order', tasks: [{ probability: 0.5, time: 2 }, { probability: 0.9, time: 1 }] }).solution.order.join());`;
-    expect(
-      spawnSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder, encoding: 'utf8' }).stdout,
-    ).toBe('1,0\n');
-  });
-
-  test('the daemon serves its dashboard, and ends when told to', async () => {
-    const child = spawn(
-      process.execPath,
-      [join(modules, 'revisit/bin/revisit.js'), 'serve', '--port', '0', '--data', join(folder, 'served')],
-      { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    const url = await new Promise<string>((resolve, reject) => {
-      let said = '';
-      child.stderr.on('data', (chunk: Buffer) => {
-        const found = /http:\/\/[\w.:]+/.exec((said += chunk.toString()));
-        if (found) resolve(found[0]);
-      });
-      child.once('exit', () => reject(new Error(said)));
+  describe.each(nodes)('on $label', ({ label, node }) => {
+    test('run outside the repository: version, a plan, a page', () => {
+      const manifest = JSON.parse(readFileSync(join(modules, 'revisit/package.json'), 'utf8')) as {
+        version: string;
+        engines: { node: string };
+      };
+      expect(manifest.engines.node).toBe('>=22.19');
+      expect(revisit(['--version'], '', node).stdout.trim()).toBe(manifest.version);
+      const solved = revisit(
+        ['solve', '-'],
+        '{"kind":"robots","arrival":1,"service":5.7,"buffer":10,"starvationWeight":0.5}',
+        node,
+      );
+      expect(JSON.parse(solved.stdout)).toMatchObject({ robots: 5 });
+      const data = ['--data', mkdtempSync(join(folder, 'data-'))];
+      expect(revisit(['add', 'https://example.org/', ...data], '', node).stdout).toContain('watching');
+      expect(revisit(['pages', ...data], '', node).stdout).toContain('https://example.org/');
+      expect(revisit(['demo', '--days', '0.02'], '', node).stdout).toMatch(/^day +changes/);
     });
-    const page = await fetch(url);
-    expect(await page.text()).toContain('<script type="module"');
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
-    expect(await ended).toBe(0);
+
+    test.each(programsOf('packages/core/README.md'))(
+      'the library runs its example of line $line',
+      ({ text, line, wanted }) => {
+        const file = join(folder, `program-${line}-${label}.ts`);
+        writeFileSync(file, text);
+        const done = spawnSync(node, ['--disable-warning=ExperimentalWarning', file], {
+          cwd: folder,
+          encoding: 'utf8',
+        });
+        expect(done.status, done.stderr).toBe(0);
+        if (wanted === undefined) expect(done.stdout).not.toBe('');
+        else expect(done.stdout.trim()).toBe(wanted.trim());
+      },
+    );
+
+    test('the daemon serves its dashboard, and ends when told to', async () => {
+      const child = spawn(
+        node,
+        [join(modules, 'revisit/bin/revisit.js'), 'serve', '--port', '0', '--data', join(folder, `served-${label}`)],
+        { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+      );
+      const url = await new Promise<string>((resolve, reject) => {
+        let said = '';
+        child.stderr.on('data', (chunk: Buffer) => {
+          const found = /http:\/\/[\w.:]+/.exec((said += chunk.toString()));
+          if (found) resolve(found[0]);
+        });
+        child.once('exit', () => reject(new Error(said)));
+      });
+      const page = await fetch(url);
+      expect(await page.text()).toContain('<script type="module"');
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      expect(healthcheck(url).status).toBe(0);
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      expect(await ended).toBe(0);
+      expect(healthcheck(url).status).toBe(1);
+    });
   });
 
   test('carry a manual page and completions', () => {
@@ -154,6 +193,42 @@ describe('what is deployed', () => {
       JSON.parse(lines.find((line) => line.startsWith(`${name} [`))!.slice(name.length + 1)) as string[];
     expect(json('ENTRYPOINT')).toEqual(['revisit']);
     await expectFlags(json('CMD'));
+  });
+
+  test('every step of the image has what it needs', () => {
+    const stages = read('Dockerfile')
+      .split(/^(?=FROM )/m)
+      .slice(1);
+    const ignored = read('Dockerfile.dockerignore').split('\n');
+    // Everything is copied, so what the build reads must be here and not be left out.
+    expect(stages[0]).toContain('COPY . .');
+    for (const needed of [
+      'package.json',
+      'package-lock.json',
+      'house/pack.ts',
+      'house/build.ts',
+      'packages',
+      'LICENSE',
+    ]) {
+      expect(existsSync(join(root, needed)), needed).toBe(true);
+      expect(ignored.some((pattern) => pattern === needed || pattern === `**/${needed}`)).toBe(false);
+    }
+    // What the second stage takes is where the first has put it.
+    const packed = /^RUN node house\/pack\.ts (\S+)$/m.exec(stages[0]!)![1]!;
+    for (const [, from] of stages[1]!.matchAll(/^COPY --from=build (\S+) /gm)) expect(from).toBe(`${packed}/*.tgz`);
+    const programs = stages.flatMap((stage) =>
+      [...stage.matchAll(/^RUN (.*)$/gm)].flatMap(([, line]) =>
+        line!.split('&&').map((one) => one.trim().split(' ')[0]!),
+      ),
+    );
+    for (const program of programs) expect(spawnSync('sh', ['-c', `command -v ${program}`]).status, program).toBe(0);
+    // Root until everything is in place, nobody special from then on, and a folder that is theirs.
+    const last = stages[1]!.split('\n').filter((line) => /^[A-Z]+ /.test(line));
+    const user = last.indexOf('USER node');
+    expect(user).toBeGreaterThan(last.findLastIndex((line) => line.startsWith('RUN')));
+    const volume = /^VOLUME (\S+)$/m.exec(stages[1]!)![1]!;
+    expect(stages[1]).toContain(`chown node:node ${volume}`);
+    expect(stages[1]).toContain(`"--data", "${volume}"`);
   });
 
   test('compose builds that image and publishes on loopback only', async () => {
