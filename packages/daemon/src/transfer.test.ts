@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
 import { main } from './cli/program.ts';
 import { createApi } from './api/server.ts';
@@ -81,6 +82,77 @@ test('an export read into an empty folder is the same collection, versions and s
   const again = await revisit('import', 'all.ndjson', '--data', 'second', '--json');
   expect(JSON.parse(again.stdout)).toMatchObject({ added: 0, already: 3 });
   expect((await revisit('export', '--secrets', '--data', 'second')).stdout).toBe(first.stdout);
+});
+
+const anyPage = fc.record(
+  {
+    url: fc
+      .tuple(fc.integer({ min: 0, max: 5 }), fc.webPath())
+      .map(([host, path]) => `https://h${host}.example${path || '/'}`),
+    title: fc.string({ unit: 'grapheme', maxLength: 40 }),
+    tags: fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { maxLength: 3 }),
+    weight: fc.double({ min: 0.01, max: 100, noNaN: true }),
+    select: fc.constantFrom(
+      'text',
+      'main',
+      'links',
+      'whole',
+      'css:#a > .b',
+      'xpath://h1',
+      'jsonpath:$.a',
+      'regexp:v(\\d+)',
+    ),
+    spacing: fc.integer({ min: 1, max: 99 }).map((minutes) => `${minutes}m`),
+    paused: fc.boolean(),
+    render: fc.boolean(),
+    loss: fc.constantFrom('obsolescence', 'staleness'),
+    headers: fc.dictionary(fc.stringMatching(/^[A-Za-z-]{1,10}$/), fc.stringMatching(/^[ -~]{0,20}$/), { maxKeys: 2 }),
+  },
+  { requiredKeys: ['url'] },
+);
+const anyPast = fc
+  .uniqueArray(fc.integer({ min: 1, max: 1_000_000 }), { maxLength: 4 })
+  .chain((times) =>
+    fc.tuple(
+      ...times
+        .sort((a, b) => a - b)
+        .map((at, i) =>
+          fc
+            .string({ unit: 'grapheme', maxLength: 60 })
+            .map((text) => ({ atMs: 1_600_000_000_000 + at * 1000, text: `${i} ${text}`, format: 'text' })),
+        ),
+    ),
+  );
+
+test('whatever is watched: an export of an import of an export is that export', async () => {
+  let round = 0;
+  const collections = fc.uniqueArray(fc.record({ page: anyPage, versions: anyPast }), {
+    minLength: 1,
+    maxLength: 6,
+    selector: ({ page }) => page.url,
+  });
+  await fc.assert(
+    fc.asyncProperty(collections, async (records) => {
+      const [one, two] = [`any-${round}`, `any-${round++}-again`];
+      const opened = openFolder(join(folder, one));
+      if (opened.kind !== 'opened') throw new Error(opened.sentence);
+      const clock = { nowMs: () => 1_750_000_000_000, sleep: () => Promise.resolve() };
+      const app = createApi(new Desk(opened.store, clock, () => {}));
+      const added = await app.inject({ method: 'POST', url: '/api/import', payload: { records } });
+      expect(added.statusCode, added.body).toBe(200);
+      await app.close();
+      await opened.close();
+      await revisit('export', '--secrets', '--data', one, '--out', `${one}.ndjson`);
+      expect((await revisit('import', `${one}.ndjson`, '--data', two)).status).toBe(0);
+      const [first, second] = [
+        await revisit('export', '--secrets', '--data', one),
+        await revisit('export', '--secrets', '--data', two),
+      ];
+      expect(first.stdout.split('\n').length).toBeGreaterThan(records.length);
+      expect(second.stdout).toBe(first.stdout);
+    }),
+    { seed: 10, numRuns: 15 },
+  );
 });
 
 test('what cannot be read leaves no trace and exits with 2', async () => {
