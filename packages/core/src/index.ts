@@ -55,6 +55,7 @@ export {
   collectOptimal,
   collectUpperBound,
 } from './plan/collect-optimal.ts';
+export { type AheadOptions, AheadCollector } from './plan/collect-rolling.ts';
 export { type Collection, type CollectProblem, type Collector, collect, wic } from './plan/collect.ts';
 export { type WeeklySource, dbWorld, microNet } from './plan/eckstein-traces.ts';
 export { type HorizonLoss, type HorizonPage } from './plan/horizon-costs.ts';
@@ -71,7 +72,7 @@ export { type HorizonShape, horizonShape } from './plan/market-shape.ts';
 export { type Cleared, type Demand, type Market, clear } from './plan/market.ts';
 export { type Graph, SlotMatching, matchingSize, maximizeMatching } from './plan/matching.ts';
 export { observeGreedily } from './plan/observe-greedy.ts';
-export { FairOrder, type Task, bestOrder, expectedTime, orderDrift, payoff } from './plan/order.ts';
+export { type Task, bestOrder, expectedTime, orderDrift, payoff } from './plan/order.ts';
 export { type ContinuousProblem, planContinuous } from './plan/polite-continuous.ts';
 export { type Improved, type Improvement, improve } from './plan/polite-improve.ts';
 export { firstArrivalSchedule, thresholdSchedule, uniformSchedule } from './plan/polite-policies.ts';
@@ -156,6 +157,8 @@ export {
 } from './plan/vantage.ts';
 export { type PolicyEntry, policies } from './policy/catalog.ts';
 export type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy/policy.ts';
+export { type PolicyCollection, CollectionPolicy } from './policy/collection-policy.ts';
+export { type Fairness, FairOrder } from './policy/fair-order.ts';
 export { type Aims, RevisitPolicy } from './policy/revisit.ts';
 export { type Calibrated, calibrate } from './simulate/calibrate.ts';
 export { spreadChanges, withFalseChanges } from './simulate/estimate-noise.ts';

@@ -1,10 +1,11 @@
 /** Puts the parts of a running daemon together and takes them apart again in order. */
 import { randomBytes } from 'node:crypto';
-import { policies, random, type Policy } from '@revisit/core';
+import { random } from '@revisit/core';
 import type { FastifyInstance } from 'fastify';
 import { namesLoopback } from './api/access/guard.ts';
 import { createApi } from './api/server.ts';
 import { restoreSettings } from './api/settings.ts';
+import { collectionsOf } from './config/collections.ts';
 import type { Config } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
 import { readRetention } from './config/retention.ts';
@@ -26,14 +27,7 @@ import type { ObserverReport } from './values/observer-report.ts';
 import type { NewPageSettings } from './values/page.ts';
 import { version } from './version.ts';
 
-export function createPolicy(name: string): Policy | undefined {
-  const entry = Object.hasOwn(policies, name) ? policies[name] : undefined;
-  return entry?.create(1);
-}
-
-export function policyUnknown(name: string): string {
-  return `policy: "${name}" is not known; known policies are ${Object.keys(policies).join(', ')}`;
-}
+export { createPolicy, policyUnknown } from './config/collections.ts';
 
 export function userAgentOf(contact: string | undefined): string {
   return `revisit/${version} (page change monitor; ${contact ?? 'operator did not leave a contact'})`;
@@ -57,7 +51,7 @@ export interface World {
   readonly routes?: (app: FastifyInstance, desk: Desk) => void;
 }
 
-/** The loop over a store, looking at the real web. */
+/** The loop over a store, looking at the real web. What the configuration says of policies has been checked. */
 export function createLoop(
   config: Config,
   store: Store,
@@ -66,7 +60,9 @@ export function createLoop(
   telling?: Telling,
 ): Loop {
   const clock = world.clock ?? systemClock;
-  const policy = createPolicy(config.policy)!;
+  const read = collectionsOf(config);
+  if (read.kind === 'wrong') throw new Error(read.sentence);
+  const collections = read.value;
   // The one place where the daemon takes its randomness from outside.
   const luck = random(Math.floor(Math.random() * 2 ** 52));
   const siteRules = siteSettings(config.sites);
@@ -90,7 +86,8 @@ export function createLoop(
       random: luck,
       store,
       observer,
-      policy,
+      policy: collections.policy,
+      ...(collections.of ? { collectionOf: collections.of } : {}),
       detect: detector(store),
       log,
       siteRules,
@@ -164,9 +161,8 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
     if (wrong !== undefined) return { kind: 'wrong', sentence: `pages.${i}: ${wrong}` };
     pages.push(page.value);
   }
-  if (!createPolicy(config.policy)) {
-    return { kind: 'wrong', sentence: policyUnknown(config.policy) };
-  }
+  const collections = collectionsOf(config);
+  if (collections.kind === 'wrong') return collections;
   const folder = world.opening ?? openFolder(config.data);
   if (folder.kind !== 'opened') return { kind: 'wrong', sentence: folder.sentence };
   const log = createLog(config.logLevel);
@@ -206,7 +202,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const port = typeof address === 'object' && address ? address.port : config.port;
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   folder.announce(reachable(url), localKey);
-  log('info', 'watching', { url, pages: loop.collection.size, policy: config.policy });
+  log('info', 'watching', { url, pages: loop.collection.size, policy: collections.value.policy.name });
   const running = [
     loop.run(signal),
     telling.courier.run(signal),

@@ -2,7 +2,7 @@
  * Who leaves next, and when: what the policy wants, a sweep and single requests stand in line before the gates of their
  * sites, and leave as the budget allows. Knows nothing of what comes back.
  */
-import { type AccessTimes, Allowance, Gates } from '@revisit/core';
+import { type AccessTimes, Allowance, Gates, type Task, bestOrder } from '@revisit/core';
 import type { Collection, Entry } from './collection.ts';
 import type { LoopParts, LoopSettings, SiteLimits } from './loop-parts.ts';
 import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
@@ -293,7 +293,10 @@ export class Departures {
     const room = this.#room(now);
     while (this.#gates.crowd + chosen.length < room) {
       const choice = policy.next(now / 1000);
-      if (!choice) break;
+      if (!choice) {
+        wait = Math.min(wait, Math.max(1, (policy.asksAgainAt?.() ?? Infinity) * 1000 - now));
+        break;
+      }
       if (choice.at * 1000 > now) {
         wait = Math.min(wait, choice.at * 1000 - now);
         break;
@@ -309,11 +312,15 @@ export class Departures {
       // would offer the page for ever.
       else policy.started(entry.index, now / 1000);
     }
-    // Between equals, the sites that answer fastest at this hour go first.
-    const seconds = new Map(chosen.map((entry) => [entry, this.#access.expected(entry.page.site, now / 1000)]));
-    chosen.sort((a, b) => seconds.get(a)! - seconds.get(b)!);
-    for (const entry of chosen) this.#gates.wait(entry.site, entry.index);
+    // What is wanted at the same time goes by benefit · probability ⁄ time (Brewington's eq. 38); all of it goes.
+    const order = chosen.length > 1 ? bestOrder(chosen.map((entry) => this.#task(entry, now))) : chosen.keys();
+    for (const n of order) this.#gates.wait(chosen[n]!.site, chosen[n]!.index);
     return wait;
+  }
+
+  #task({ index, page }: Entry, now: number): Task {
+    const { current } = this.#parts.policy.belief(index, now / 1000);
+    return { probability: 1 - current, time: this.#access.expected(page.site, now / 1000), benefit: page.weight };
   }
 
   /**

@@ -144,7 +144,8 @@ export class Indexing {
       if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined)
         this.#around.putOff(id, look, outcome.untilMs);
       else if (!entry.page.paused) {
-        const finding = findingOf(look, detected?.detection);
+        const tookMs = observation.endedAtMs - observation.startedAtMs;
+        const finding = { ...findingOf(look, detected?.detection), seconds: tookMs / 1000 };
         const revealed = outcome.kind === 'fetched' ? await this.#discover(entry, outcome, observation, look) : 0;
         // A look that revealed new pages was worth as much as one that found so many changes.
         const worth =
@@ -201,7 +202,7 @@ export class Indexing {
 function findingOf(look: Look, detection: Detection | undefined): Finding {
   switch (look.kind) {
     case 'first':
-      return { kind: 'first' };
+      return { kind: 'first', ...modifiedOf(look) };
     case 'changed':
       return { kind: 'changed', count: detection?.kind === 'changed' ? detection.count : 1, ...modifiedOf(look) };
     case 'unchanged':

@@ -1,5 +1,6 @@
 /** What the loop is made of and told, and what it tells of itself. */
 import type { Policy, Random, RobotPoolState } from '@revisit/core';
+import type { CollectionRules } from './config/collections.ts';
 import type { Store } from './store/port.ts';
 import type { SweepOrder } from './sweep.ts';
 import type { Detection } from './values/change.ts';
@@ -62,6 +63,8 @@ export interface LoopParts {
   readonly sweepOrder?: SweepOrder;
   /** What the operator set for single sites. */
   readonly siteRules?: (site: string) => SiteLimits | undefined;
+  /** The collection a page belongs to, and what it says for pages that do not say it themselves. */
+  readonly collectionOf?: (page: Page) => CollectionRules;
   /** What the subscriptions ask of the plan for a page; what its user set comes first. */
   readonly needs?: (page: Page) => Pick<Page, 'life' | 'urgency'>;
   /** Who is to be told of what a look found; kept with it. */

@@ -235,14 +235,21 @@ export class Loop {
     if (watched.page.paused) return;
     const nowSeconds = clock.nowMs() / 1000;
     const { index: page, site, folder, groups } = entry;
-    const { weight, spacingSeconds = 0, loss } = watched.page;
-    const { life, urgency } = { ...this.#parts.needs?.(watched.page), ...stated(watched.page) };
+    const { spacingSeconds = 0 } = watched.page;
+    const rules = this.#parts.collectionOf?.(watched.page);
+    const weight = watched.page.weight * (rules?.weight ?? 1);
+    const { life, urgency, loss } = {
+      ...this.#parts.needs?.(watched.page),
+      ...(rules ? stated(rules) : {}),
+      ...stated(watched.page),
+    };
     policy.watch(
       {
         page,
         site,
         folder,
         groups,
+        ...(rules ? { collection: rules.collection } : {}),
         weight,
         spacingSeconds,
         ...(life ? { life } : {}),
@@ -252,8 +259,9 @@ export class Loop {
       nowSeconds,
     );
     if (watched.state.status === 'new' && lastLookMs === undefined) this.#departures.unseen(watched.page.id);
-    if (model && policy.restore) policy.restore(page, model, nowSeconds);
-    else if (lastLookMs !== undefined) {
+    // What another policy learned of the page is of no use to this one.
+    const restored = model !== undefined && policy.restore?.(page, model, nowSeconds) === true;
+    if (!restored && lastLookMs !== undefined) {
       policy.started(page, lastLookMs / 1000);
       policy.looked(page, lastLookMs / 1000, { kind: 'first' });
     }
@@ -507,6 +515,10 @@ export class Loop {
   }
 }
 
-function stated({ life, urgency }: Page): Pick<Page, 'life' | 'urgency'> {
-  return { ...(life ? { life } : {}), ...(urgency ? { urgency } : {}) };
+function stated({
+  life,
+  urgency,
+  loss,
+}: Pick<Page, 'life' | 'urgency' | 'loss'>): Pick<Page, 'life' | 'urgency' | 'loss'> {
+  return { ...(life ? { life } : {}), ...(urgency ? { urgency } : {}), ...(loss ? { loss } : {}) };
 }

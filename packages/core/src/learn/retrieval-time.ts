@@ -36,6 +36,23 @@ export class RetrievalTimes {
     return Math.exp((this.#level[page] ?? this.#firstGuess) + this.#hour[hourOf(at)]);
   }
 
+  /** The page's own level, the logarithm of seconds; NaN where nothing was measured. */
+  save(page: number): number {
+    return this.#level[page] ?? NaN;
+  }
+
+  restore(page: number, level: number): void {
+    this.#level[page] = Number.isNaN(level) ? undefined : level;
+  }
+
+  saveShared(): number[] {
+    return Array.from(this.#hour);
+  }
+
+  restoreShared(hour: readonly number[]): void {
+    if (hour.length === hours) this.#hour.set(hour);
+  }
+
   forget(page: number): void {
     this.#level[page] = undefined;
   }

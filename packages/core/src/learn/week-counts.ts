@@ -52,6 +52,17 @@ export class WeekCounts {
     if (changed) this.#changes++;
   }
 
+  save(): number[][] {
+    return [Array.from(this.#seen), Array.from(this.#expected), [this.#changes]];
+  }
+
+  restore([seen = [], expected = [], changes = []]: readonly (readonly number[])[]): void {
+    if (seen.length !== hours || expected.length !== hours) return;
+    this.#seen.set(seen);
+    this.#expected.set(expected);
+    this.#changes = changes[0] ?? 0;
+  }
+
   /** Relative intensity of mean 1, as a function of UTC that repeats every week. */
   shape(): Profile {
     const around = (counts: Float64Array, h: number): number =>

@@ -6,10 +6,8 @@
  *
  * is by falling B·P ⁄ T (36), (38): an exchange of neighbours shows it. Ties go to the lowest index. O(n log n).
  *
- * By itself this order never reaches a page that is dear enough (§2.4.3). `FairOrder` therefore keeps a share of the
- * fetching time for whoever has waited longest. Guarantee: with share s and at most T seconds to fetch all pages once, every
- * page is begun within T ⁄ s plus one fetch of its last look, however costly it is: the kept share alone goes round all
- * pages in that time.
+ * By itself this order never reaches a page that is dear enough (§2.4.3): policy/fair-order.ts keeps a share of the fetching
+ * time for whoever has waited longest.
  */
 
 export interface Task {
@@ -52,52 +50,4 @@ export function orderDrift(tasks: readonly Task[], order: ArrayLike<number>): nu
   const now = expectedTime(tasks, order);
   const best = expectedTime(tasks, bestOrder(tasks));
   return best > 0 && Number.isFinite(now) ? now / best : 1;
-}
-
-/** The best order for most of the time, the longest wait for the rest of it, planned again when it has drifted. */
-export class FairOrder {
-  readonly #share: number;
-  readonly #driftMax: number;
-  #order: Int32Array = new Int32Array(0);
-  #place = 0;
-  #fair = 0;
-  #spent = 0;
-
-  /** `share` of the time for whoever has waited longest; an order whose next page pays `driftMax` times less than the best is made anew. */
-  constructor(share = 0.1, driftMax = 1.05) {
-    this.#share = share;
-    this.#driftMax = driftMax;
-  }
-
-  /** The next page to fetch, of those whose tasks are given; −1 when there is none. */
-  next(tasks: readonly Task[], lookedAt: ArrayLike<number>): number {
-    if (tasks.length === 0) return -1;
-    if (this.#fair <= this.#share * this.#spent) return longestWait(lookedAt, tasks.length);
-    const stale = this.#order.length !== tasks.length || this.#place >= this.#order.length;
-    if (stale || this.#hasDrifted(tasks)) {
-      this.#order = bestOrder(tasks);
-      this.#place = 0;
-    }
-    return this.#order[this.#place];
-  }
-
-  /** The page that stands next against the best there is: an order as a whole may still be good when its head is not. */
-  #hasDrifted(tasks: readonly Task[]): boolean {
-    let best = 0;
-    for (const task of tasks) best = Math.max(best, payoff(task));
-    return best > this.#driftMax * payoff(tasks[this.#order[this.#place]]);
-  }
-
-  /** The page was fetched in this time. */
-  fetched(page: number, seconds: number): void {
-    if (this.#fair <= this.#share * this.#spent) this.#fair += seconds;
-    if (this.#order[this.#place] === page) this.#place++;
-    this.#spent += seconds;
-  }
-}
-
-function longestWait(lookedAt: ArrayLike<number>, count: number): number {
-  let first = 0;
-  for (let page = 1; page < count; page++) if (lookedAt[page] < lookedAt[first]) first = page;
-  return first;
 }

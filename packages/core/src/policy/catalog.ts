@@ -1,12 +1,14 @@
 /** The policies by name, each with the knob that brings it to a budget. */
 import { AgePolicy } from './age-policy.ts';
 import { cho, lambdacrawl, proportional, uniform } from './allocations.ts';
+import { HorizonPolicy } from './horizon-policy.ts';
 import { IntervalPolicy } from './interval-policy.ts';
 import { heritrix, miniflux, nutch, stormcrawler } from './peer-rules.ts';
 import type { Policy } from './policy.ts';
 import { RatePolicy } from './rate-policy.ts';
 import { type Aims, RevisitPolicy } from './revisit.ts';
 import { WeekPolicy } from './week-policy.ts';
+import { WicPolicy } from './wic-policy.ts';
 import { wicShares } from './wic-shares.ts';
 
 export type PolicyEntry =
@@ -26,8 +28,10 @@ export const policies: Readonly<Record<string, PolicyEntry>> = {
   doe: { knob: 'told', create: () => new WeekPolicy('doe') },
   threshold: { knob: 'told', create: () => new WeekPolicy('threshold') },
   'first-arrival': { knob: 'told', create: () => new WeekPolicy('first-arrival') },
-  wic: { knob: 'told', create: () => new RatePolicy('wic', wicShares) },
-  brewington: { knob: 'told', create: () => new AgePolicy() },
+  wic: { knob: 'told', create: () => new WicPolicy() },
+  'wic-steady': { knob: 'told', create: () => new RatePolicy('wic-steady', wicShares) },
+  brewington: { knob: 'told', create: () => new HorizonPolicy() },
+  'brewington-greedy': { knob: 'told', create: () => new AgePolicy() },
   revisit: { knob: 'told', create: () => new RevisitPolicy(), aimed: (aims) => new RevisitPolicy(aims) },
   lambdacrawl: { knob: 'told', create: () => new RatePolicy('lambdacrawl', lambdacrawl) },
 };

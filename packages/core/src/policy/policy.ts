@@ -14,6 +14,8 @@ export interface Watched {
   readonly folder: number;
   /** All groups whose pages may change together, narrowest first (name stem, folder, folder above, …); dense indices. */
   readonly groups?: readonly number[];
+  /** The collection it belongs to, a dense index, where collections have policies of their own. */
+  readonly collection?: number;
   /** How much a change of this page matters, relative to 1. */
   readonly weight: number;
   /** The least time between two looks at this page, 0 where there is none. */
@@ -33,6 +35,8 @@ export interface Finding {
   readonly count?: number;
   /** When the last change happened as the server says (Last-Modified, feed or sitemap dates), if believed. */
   readonly modifiedAt?: number;
+  /** How long fetching the page took. */
+  readonly seconds?: number;
 }
 
 export interface Choice {
@@ -69,6 +73,8 @@ export interface Policy {
   setPrices?(prices: MarketPrices, now: number): void;
   /** The page that is to be looked at next and when, among pages not in flight; undefined when there is none. */
   next(now: number): Choice | undefined;
+  /** When `next` has nothing to offer: the time at which it may have. */
+  asksAgainAt?(): number;
   /** The page is being looked at: `next` does not offer it again until `looked`. */
   started(page: number, now: number): void;
   looked(page: number, at: number, finding: Finding): void;
@@ -83,7 +89,8 @@ export interface Policy {
   weekShape?(): ArrayLike<number> | undefined;
   /** What the policy has learned of the page, at most 64 bytes, and back again (after `watch`, before the first look). */
   save?(page: number): Uint8Array;
-  restore?(page: number, saved: Uint8Array, now: number): void;
+  /** False when the bytes are another policy's and nothing was taken from them. */
+  restore?(page: number, saved: Uint8Array, now: number): boolean;
   /** What has been learned that belongs to no single page (sites, shapes, prices), and back again. */
   saveAll?(): Uint8Array;
   restoreAll?(saved: Uint8Array, now: number): void;

@@ -32,6 +32,8 @@ export class RatePolicy implements Policy {
   private readonly pages: number[] = [];
   private readonly placeOf: (number | undefined)[] = [];
   private readonly inFlight = new Set<number>();
+  /** Pages taken up again from what was saved: their waits began with their last looks. */
+  private readonly resumed = new Set<number>();
   private share: number[] = [];
   private budget = 0;
   private looksSincePlan = 0;
@@ -115,6 +117,17 @@ export class RatePolicy implements Policy {
     return { current, ratePerDay: rate * 86_400, rateInterval: [0, Infinity] };
   }
 
+  save(page: number): Uint8Array {
+    return this.book.save(page);
+  }
+
+  restore(page: number, saved: Uint8Array, now: number): boolean {
+    if (!this.book.restore(page, saved, now)) return false;
+    this.resumed.add(page);
+    this.planned = false;
+    return true;
+  }
+
   private plan(now: number): void {
     const { pages } = this;
     const rates = Float64Array.from(pages, (page) => this.book.rate(page));
@@ -128,9 +141,14 @@ export class RatePolicy implements Policy {
       if (this.inFlight.has(page)) continue;
       // What is left of the present wait shrinks or grows with the interval, so that plans do not bunch looks.
       const left = this.queue.timeOf(page) - now;
-      const wait = left === Infinity || before === 0 ? spread(page) / shares[i]! : (left * before) / shares[i]!;
+      const wait = this.resumed.has(page)
+        ? this.book.last(page) + 1 / shares[i]! - now
+        : left === Infinity || before === 0
+          ? spread(page) / shares[i]!
+          : (left * before) / shares[i]!;
       this.queue.set(page, now + Math.max(0, wait));
     }
+    this.resumed.clear();
     this.planned = true;
     this.looksSincePlan = 0;
   }

@@ -190,8 +190,10 @@ export class RevisitPolicy implements Policy {
     return this.models.save(page);
   }
 
-  restore(page: number, saved: Uint8Array, now: number): void {
-    if (this.models.restore(page, saved, now)) this.queue.set(page, now);
+  restore(page: number, saved: Uint8Array, now: number): boolean {
+    if (!this.models.restore(page, saved, now)) return false;
+    this.queue.set(page, now);
+    return true;
   }
 
   saveAll(): Uint8Array {

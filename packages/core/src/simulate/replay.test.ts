@@ -118,9 +118,9 @@ function run(name: string, split: ReturnType<typeof splitTrace>, allowed: number
 
 test('every policy is brought to 99 to 100 % of the probes, never more', () => {
   const split = splitTrace(
-    poissonTrace(60, 300, (page) => 0.02 * 1.07 ** page),
-    200 * day,
+    poissonTrace(40, 150, (page) => 0.05 * 1.07 ** page),
     100 * day,
+    50 * day,
   );
   const allowed = probesAllowed(split, { kind: 'per-change', looks: 10 });
   for (const name of Object.keys(policies)) {

@@ -98,7 +98,9 @@ class Run {
       const at = choice ? Math.max(now, Math.ceil(choice.at)) : Infinity;
       const soonest = Math.min(birth, heldAt, at);
       // A host asks again now and then even when nothing is due: prices fall while nobody looks.
-      const asked = now + patience;
+      const asked = choice
+        ? now + patience
+        : Math.min(now + patience, Math.max(now + 1, policy.asksAgainAt?.() ?? Infinity));
       if (soonest > asked && asked < split.testEnd) {
         now = asked;
         continue;

@@ -1,7 +1,7 @@
 /** How `check` and `plan` begin: through the daemon that runs on the data folder, or alone on the folder where none does. */
 import { existsSync } from 'node:fs';
 import type { Config, Flags } from '../config/config.ts';
-import { createPolicy, policyUnknown } from '../daemon.ts';
+import { collectionsOf } from '../config/collections.ts';
 import { type Opening, openFolder } from '../folder.ts';
 import { noFolder, type Client, remote } from './client.ts';
 import { readConfig } from './commands/serve.ts';
@@ -20,7 +20,8 @@ export async function openedBy<T extends object>(
 ): Promise<T | CommandOutcome> {
   const config = readConfig(file, { logLevel: 'warn', ...flags });
   if (config.kind === 'wrong') return wrong(config.sentence);
-  if (!createPolicy(config.value.policy)) return wrong(policyUnknown(config.value.policy));
+  const collections = collectionsOf(config.value);
+  if (collections.kind === 'wrong') return wrong(collections.sentence);
   if (!existsSync(config.value.data)) return wrong(noFolder(config.value.data));
   const folder = openFolder(config.value.data);
   if (folder.kind === 'failed') return failed(folder.sentence);

@@ -3,6 +3,7 @@
  * one sentence with the line it stands on, before anything else happens.
  */
 import { readFileSync } from 'node:fs';
+import { policies } from '@revisit/core';
 import { LineCounter, type Document, isNode, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { hoursForm, parseHours } from '../values/hours.ts';
@@ -79,6 +80,21 @@ const siteSchema = z.strictObject({
   headers: z.record(z.string(), z.string()).optional().describe('Sent with every request to pages of this site'),
 });
 
+const policyName = z
+  .string()
+  .refine((name) => Object.hasOwn(policies, name), { error: `one of ${Object.keys(policies).join(', ')} is expected` });
+
+const collectionSchema = z.strictObject({
+  policy: policyName.optional().describe('How looks at these pages are planned'),
+  budget: rate
+    .optional()
+    .describe('Requests for these pages alone; without it a share of the whole by number of pages'),
+  weight: z.number().positive().optional().describe('Times the weight of each of these pages'),
+  urgency: law.optional().describe('For pages that do not say: what a late capture is still worth'),
+  life: law.optional().describe('For pages that do not say: how long a change is shown'),
+  loss: z.enum(['obsolescence', 'staleness']).optional().describe('For pages that do not say: what counts'),
+});
+
 export const fileSchema = z.strictObject({
   data: z.string().optional().describe('The folder that holds all state'),
   store: z
@@ -121,6 +137,10 @@ export const fileSchema = z.strictObject({
     ),
   queue: z.number().int().min(2).max(1_000_000).optional().describe('How many answers may wait for detection'),
   policy: z.string().optional().describe('How looks are planned; docs/policies.md tells which fits'),
+  collections: z
+    .record(z.string(), collectionSchema)
+    .optional()
+    .describe('Pages by tag, planned by a policy of their own; a page with several such tags belongs to the first'),
   allowNetwork: z.array(network).optional().describe('Private networks that may be visited, as CIDR'),
   contact: z.string().optional().describe('How site owners reach you; part of the user agent'),
   proxy: proxy.optional().describe('Requests go through this: http, https, socks5 or socks5h (names looked up there)'),
@@ -153,6 +173,7 @@ export const fileSchema = z.strictObject({
 
 export type ConfigFile = z.infer<typeof fileSchema>;
 export type ConfigSite = z.infer<typeof siteSchema>;
+export type ConfigCollection = z.infer<typeof collectionSchema>;
 export type ConfigPage = z.infer<typeof pageSchema>;
 
 export interface Config {
@@ -171,6 +192,7 @@ export interface Config {
   readonly robotsMin: number;
   readonly queueMax: number;
   readonly policy: string;
+  readonly collections: Readonly<Record<string, ConfigCollection>>;
   readonly allowNetwork: readonly string[];
   readonly contact: string | undefined;
   readonly proxy: string | undefined;
@@ -280,6 +302,16 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
       sentence: `robotsMin: ${all.robotsMin} is more than robots, which is ${all.robots ?? 64}`,
     };
   }
+  const granted = Object.values(all.collections ?? {}).reduce(
+    (sum, { budget }) => sum + (ratePerSecond(budget ?? '') ?? 0),
+    0,
+  );
+  if (granted > ratePerSecond(all.budget ?? '600/hour')! * (1 + 1e-9)) {
+    return {
+      kind: 'wrong',
+      sentence: `collections: their budgets add up to more than budget, which is ${all.budget ?? '600/hour'}`,
+    };
+  }
   const value: Config = {
     data: all.data ?? './revisit-data',
     store: all.store,
@@ -296,6 +328,7 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     robotsMin: all.robotsMin ?? 0,
     queueMax: all.queue ?? 4_096,
     policy: all.policy ?? 'revisit',
+    collections: all.collections ?? {},
     allowNetwork: all.allowNetwork ?? [],
     contact: all.contact,
     proxy: all.proxy,

@@ -1,0 +1,16 @@
+/** What policies save of all pages together is JSON of numbers and names in ASCII: a byte a letter. */
+
+export function bytesOf(value: unknown): Uint8Array {
+  return Uint8Array.from(JSON.stringify(value), (letter) => letter.charCodeAt(0));
+}
+
+/** Undefined where the bytes are no such text: nothing is restored then. */
+export function valueOf(saved: Uint8Array): unknown {
+  let text = '';
+  for (const byte of saved) text += String.fromCharCode(byte);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+/** What the configuration says of collections: pages by tag, each collection with a policy of its own. */
+import { CollectionPolicy, type Policy, policies } from '@revisit/core';
+import type { NewPageSettings, Page } from '../values/page.ts';
+import type { Config, Read } from './config.ts';
+import { readPageFields } from './page-input.ts';
+import { ratePerSecond } from './units.ts';
+
+/** What a collection says for pages that do not say it themselves. */
+export interface CollectionRules extends Pick<NewPageSettings, 'life' | 'urgency' | 'loss'> {
+  readonly collection: number;
+  /** Times each page's own weight. */
+  readonly weight: number;
+}
+
+export interface Collections {
+  readonly policy: Policy;
+  readonly of: ((page: Pick<Page, 'tags'>) => CollectionRules) | undefined;
+}
+
+export function createPolicy(name: string): Policy | undefined {
+  return Object.hasOwn(policies, name) ? policies[name]!.create(1) : undefined;
+}
+
+/** The policy of the whole, or of the pages in no collection and of each collection. */
+export function collectionsOf({
+  policy: name,
+  collections,
+}: Pick<Config, 'policy' | 'collections'>): Read<Collections> {
+  const whole = createPolicy(name);
+  if (!whole) return { kind: 'wrong', sentence: policyUnknown(name) };
+  const tags = Object.keys(collections);
+  if (tags.length === 0) return { kind: 'read', value: { policy: whole, of: undefined } };
+  const parts = [{ name: '', policy: whole }];
+  const rules: CollectionRules[] = [{ collection: 0, weight: 1 }];
+  for (const [n, tag] of tags.entries()) {
+    const { policy = name, budget, weight = 1, urgency, life, loss } = collections[tag]!;
+    const said = readPageFields({ urgency, life, loss });
+    if (said.kind === 'wrong') return { kind: 'wrong', sentence: `collections.${tag}.${said.sentence}` };
+    const looksPerSecond = budget === undefined ? undefined : ratePerSecond(budget);
+    const own = createPolicy(policy);
+    if (!own) return { kind: 'wrong', sentence: `collections.${tag}.${policyUnknown(policy)}` };
+    parts.push({ name: tag, policy: own, ...(looksPerSecond === undefined ? {} : { looksPerSecond }) });
+    rules.push({ ...said.value, collection: n + 1, weight });
+  }
+  const place = (page: Pick<Page, 'tags'>) => 1 + tags.findIndex((tag) => page.tags.includes(tag));
+  return { kind: 'read', value: { policy: new CollectionPolicy(parts), of: (page) => rules[place(page)]! } };
+}
+
+export function policyUnknown(name: string): string {
+  return `policy: "${name}" is not known; known policies are ${Object.keys(policies).join(', ')}`;
+}
