@@ -112,7 +112,7 @@ export class AheadCollector {
       return;
     }
     const apart = Math.min(instants, this.#memory);
-    const past = new Array<number>(apart).fill(chance);
+    const past = Array.from({ length: apart }, () => chance);
     if (apart > 0) past[apart - 1] += (instants - apart) * chance;
     this.#past[page] = past;
   }
