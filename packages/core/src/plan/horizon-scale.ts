@@ -16,6 +16,8 @@ const newtonAll = 6;
 const clearWithin = 1e-3;
 // Where many of a few thousand pages are alike D has edges that Newton's steps do not see; there searches cost nothing.
 const polishMax = 300;
+const polishFewMax = 4_000;
+const fewKinds = 20;
 const polishWork = 2_000_000;
 
 /** `cleared` where there are few enough kinds for the programme itself. */
@@ -29,7 +31,8 @@ export function planAtScale(kinds: Kinds, days: number, capacity: number, cleare
   const { price } = sample.climb(sample.fallingPrice(), newtonSample, sample);
   const found = all.climb(price, newtonAll, sample);
   const plan = all.fit(found.price, found.bound);
-  return all.polish(plan, Math.min(polishMax, Math.floor(polishWork / kinds.count.length)));
+  const most = kinds.count.length <= fewKinds ? polishFewMax : polishMax;
+  return all.polish(plan, Math.min(most, Math.floor(polishWork / kinds.count.length)));
 }
 
 class Planner {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type AgeChain, ageChain, agesAfter, changedSince, dayAgeChain, stepsStale } from '../model/age-chain.ts';
 import { integer, random } from '../simulate/random.ts';
 import { type HorizonLoss, type HorizonPage, costCells, costIndex, gapCosts } from './horizon-costs.ts';
-import { planHorizon, planStrategies } from './horizon.ts';
+import { planHorizon, planStrategies, searchHorizon } from './horizon.ts';
 import { observeGreedily } from './observe-greedy.ts';
 
 const seeds = fc.integer({ min: 0, max: 2 ** 31 });
@@ -216,5 +216,47 @@ describe('greedy observation', () => {
     const page = (p: number, since: number): HorizonPage => ({ chain: ageChain([p]), age: 0, since, weight: 1 });
     expect(Array.from(observeGreedily([page(0.1, 1), page(0.9, 1), page(0.1, 30)], 2, 'stale'))).toEqual([1, 2]);
     expect(Array.from(observeGreedily([page(0.1, 1), page(0.9, 1), page(0.1, 30)], 1, 'days-stale'))).toEqual([2]);
+  });
+});
+
+describe('a few pages over many days', () => {
+  test.each([
+    [3, 1, 60],
+    [4, 2, 50],
+    [5, 1, 42],
+  ])('%i pages, %i a day, %i days: the plan is optimal, and what it costs is what it says', (count, capacity, days) => {
+    for (const loss of losses) {
+      const next = random(90 + count);
+      const pages = Array.from({ length: count }, () => randomPage(next));
+      const plan = planHorizon({ days, capacity, discount: 1, loss, pages });
+      expect(plan.cost - plan.lowerBound).toBeLessThanOrEqual(1e-9 * plan.cost);
+      const used = new Int32Array(days);
+      let cost = 0;
+      pages.forEach((page, i) => {
+        const gaps = new Float64Array(costCells(days));
+        gapCosts(page, days, 1, loss, gaps, 0);
+        let last = 0;
+        for (let d = 1; d <= days + 1; d++) {
+          if (d <= days && !plan.looks[i * days + d - 1]) continue;
+          if (d > last + 1) cost += gaps[costIndex(days, last, d - 1)];
+          if (d <= days) used[d - 1]++;
+          last = d;
+        }
+      });
+      expect(cost).toBeCloseTo(plan.cost, 9);
+      expect(Math.max(...used)).toBeLessThanOrEqual(capacity);
+    }
+  });
+
+  test('the search agrees with the programme where both can answer', () => {
+    const next = random(91);
+    for (let n = 0; n < 12; n++) {
+      const pages = Array.from({ length: 2 + (n % 3) }, () => randomPage(next));
+      const problem = { days: 12, capacity: 1, discount: 0.95, loss: losses[n % 2], pages };
+      const exact = planHorizon(problem);
+      const searched = searchHorizon(problem);
+      expect(searched.cost).toBeCloseTo(exact.cost, 9);
+      expect(searched.lowerBound).toBeCloseTo(exact.cost, 9);
+    }
   });
 });

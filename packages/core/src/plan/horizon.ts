@@ -5,7 +5,8 @@
  * A strategy's cost is a sum over gaps between looks (horizon-costs.ts), so at prices per day each page finds its best of 2ⁿ
  * strategies as a shortest path over n + 1 days, and prices that clear the days give the optimum; there is no search over
  * |OO|. Small problems are solved exactly: the linear programme over strategies, with branching where a page is split
- * (assign.ts; for costs from a change model that has not been seen to happen). Large ones by prices, whole plans repaired to
+ * (assign.ts; for costs from a change model that has not been seen to happen), a few pages over many days by search
+ * (horizon-search.ts). Large ones by prices, whole plans repaired to
  * the capacities, with the gap: `lowerBound ≤ optimum ≤ cost`. Pages with one law, age, wait and weight are one kind and
  * planned once. Cost: O(n²) a kind and price vector.
  */
@@ -13,6 +14,7 @@ import { type Assignment, assign } from './assign.ts';
 import { type Cleared, type Market, type Plan, clear } from './clearing.ts';
 import { type HorizonLoss, type HorizonPage, costCells, costIndex, gapCosts } from './horizon-costs.ts';
 import { planAtScale } from './horizon-scale.ts';
+import { choicesMax, choicesOf, searchDays } from './horizon-search.ts';
 
 export interface HorizonProblem {
   readonly days: number;
@@ -37,6 +39,9 @@ const exactCellsMax = 40_000;
 // The programme of a long horizon has many equal solutions, and pivoting between them takes minutes.
 const exactDaysMax = 40;
 
+// With more pages than this a day's states are too many to tell apart.
+const searchPagesMax = 12;
+
 // Up to this many kinds × days² the programme itself is solved within a second.
 const clearCellsMax = 25_000;
 
@@ -44,12 +49,21 @@ export function planHorizon(problem: HorizonProblem): HorizonPlan {
   const { days, capacity, pages } = problem;
   const kinds = kindsOf(problem);
   if (days > exactDaysMax || pages.length * days * days > exactCellsMax) {
+    if (pages.length <= searchPagesMax && choicesOf(pages.length, capacity) <= choicesMax) {
+      return searchHorizon(problem, kinds);
+    }
     const few = kinds.count.length * days * days <= clearCellsMax;
     return planAtScale(kinds, days, capacity, few ? clearKinds(kinds, days, capacity) : undefined);
   }
   const market = gapMarket(kinds, days, capacity);
   const none = pages.map((_, page) => market.plan(page, []));
   return asPlan(assign(market, none, none, limitsFor(days)), days);
+}
+
+/** For a few pages, over as many days as one likes. */
+export function searchHorizon(problem: HorizonProblem, kinds = kindsOf(problem)): HorizonPlan {
+  const { days, capacity } = problem;
+  return searchDays(kinds, days, capacity, planAtScale(kinds, days, capacity));
 }
 
 /** For a few kinds of very many pages: the programme itself, each kind as often as it is there. */

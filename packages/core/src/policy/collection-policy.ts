@@ -100,6 +100,15 @@ export class CollectionPolicy implements Policy {
     return this.policyOf(page).belief(page, now);
   }
 
+  /** The week of the first collection that knows one. */
+  weekShape(): ArrayLike<number> | undefined {
+    for (const { policy } of this.#collections) {
+      const shape = policy.weekShape?.();
+      if (shape) return shape;
+    }
+    return undefined;
+  }
+
   save(page: number): Uint8Array {
     return this.policyOf(page).save?.(page) ?? new Uint8Array(0);
   }
