@@ -36,6 +36,7 @@ export {
   stepsStale,
   unchangedFor,
 } from './model/age-chain.ts';
+export { type AgeModel, type AgeModelOptions, ageModel } from './model/age-model.ts';
 export { type Kin, groupKeys, kinOf, sitePrefix } from './model/kin.ts';
 export type { ChangeModel, Known } from './model/model.ts';
 export { type PoissonModel, homogeneous, poisson, shaped } from './model/poisson.ts';
@@ -59,7 +60,7 @@ export { type AheadOptions, AheadCollector } from './plan/collect-rolling.ts';
 export { type Collection, type CollectProblem, type Collector, collect, wic } from './plan/collect.ts';
 export { type WeeklySource, dbWorld, microNet } from './plan/eckstein-traces.ts';
 export { type HorizonLoss, type HorizonPage } from './plan/horizon-costs.ts';
-export { type HorizonPlan, type HorizonProblem, planHorizon, planStrategies } from './plan/horizon.ts';
+export { type HorizonPlan, type HorizonProblem, planHorizon, planStrategies, relaxHorizon } from './plan/horizon.ts';
 export {
   type BudgetPoint,
   type MarketPlan,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Collected, isSparse, momentsOf, urgencyGrowth } from '../loss/capture.ts';
 import { random } from '../simulate/random.ts';
 import { allKinds, bestByTrying, gainByDefinition, randomEpoch, utilityByDefinition } from './collect-instances.ts';
+import { collectOptimal } from './collect-optimal.ts';
 import { pageMarket } from './collect-page.ts';
 import { collect, wic } from './collect.ts';
 
@@ -40,6 +41,42 @@ describe('the numbers of the paper', () => {
       12,
     );
     expect(collect({ instants: 20, capacity: 1, pages: scenario({ kind: 'uniform' }) }).utility).toBeCloseTo(12.7, 12);
+  });
+
+  test('§4: completeness costs timeliness, by the closed forms', () => {
+    const cases = [
+      [5, 20, 0.1, 0.3],
+      [3, 12, 0.05, 0.4],
+      [6, 15, 0.2, 0.25],
+    ] as const;
+    for (const [count, instants, chance, special] of cases) {
+      const pages = (urgency: Collected['urgency']) =>
+        Array.from({ length: count }, (_, i): Collected => {
+          const change = i === count - 1 ? special : chance;
+          return { weight: 1, change, life: { kind: 'append' }, urgency };
+        });
+      const problem = (urgency: Collected['urgency']) => ({ instants, capacity: 1, pages: pages(urgency) });
+      const completeness = problem({ kind: 'uniform' });
+      const atOnce = problem({ kind: 'window', width: 0 });
+      // Timeliness only: the special page at every instant, and all that it captures is captured at once.
+      const timely = collect(atOnce).schedule;
+      expect(utilityByDefinition(atOnce, timely)).toBeCloseTo(instants * special, 12);
+      expect(utilityByDefinition(completeness, timely)).toBeCloseTo(instants * special, 12);
+      // Completeness only: the special page until everybody else is visited once, then it again.
+      const complete = Array.from({ length: instants }, (_, j) => {
+        const last = j - (instants - count);
+        return [last < 0 || last === count - 1 ? count - 1 : last];
+      });
+      const most = instants * special + ((count - 1) * instants - (count * (count - 1)) / 2) * chance;
+      expect(utilityByDefinition(completeness, complete)).toBeCloseTo(most, 12);
+      expect(utilityByDefinition(atOnce, complete)).toBeCloseTo(
+        instants * special - (count - 1) * (special - chance),
+        12,
+      );
+      const best = collectOptimal(completeness);
+      expect(best.utility).toBeCloseTo(most, 9);
+      expect(utilityByDefinition(atOnce, best.schedule)).toBeLessThan(instants * special);
+    }
   });
 
   test('0.1 three times over ties with 0.3, and the lower page wins', () => {

@@ -60,6 +60,14 @@ export function planHorizon(problem: HorizonProblem): HorizonPlan {
   return asPlan(assign(market, none, none, limitsFor(days)), days);
 }
 
+/** The optimum and the value of the relaxation, in which a page may be split between strategies: equal where it is integral. */
+export function relaxHorizon(problem: HorizonProblem): { readonly cost: number; readonly relaxed: number } {
+  const market = gapMarket(kindsOf(problem), problem.days, problem.capacity);
+  const none = problem.pages.map((_, page) => market.plan(page, []));
+  const { value, relaxed } = assign(market, none, none, limitsFor(problem.days));
+  return { cost: 0 - value, relaxed: 0 - relaxed };
+}
+
 /** For a few pages, over as many days as one likes. */
 export function searchHorizon(problem: HorizonProblem, kinds = kindsOf(problem)): HorizonPlan {
   const { days, capacity } = problem;
