@@ -1,4 +1,7 @@
 /** WIC: 7,564 pages × 1,440 instants, and a million pages. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { type Collected, collect, exponential, integer, random } from '@revisit/core';
 import type { Bench, Measurement } from '../../house/bench.ts';
 
@@ -38,6 +41,25 @@ function wordForWord(pages: readonly Collected[], instants: number, capacity: nu
     }
   }
   return utility;
+}
+
+/** The trace itself, where REVISIT_TRACES names the folder it lies in. */
+function burstTrace(rate: number): Collected[] | undefined {
+  const file = join(process.env['REVISIT_TRACES'] ?? 'traces', 'burst-7k.instants.csv.gz');
+  if (!existsSync(file)) return undefined;
+  const bySource = new Map<string, number[]>();
+  for (const line of gunzipSync(readFileSync(file)).toString().trim().split('\n').slice(1)) {
+    const comma = line.lastIndexOf(',');
+    const source = line.slice(0, comma);
+    if (!bySource.has(source)) bySource.set(source, []);
+    bySource.get(source)!.push(Number(line.slice(comma + 1)) + 1);
+  }
+  return Array.from(bySource.values(), (at) => ({
+    weight: 1,
+    change: { at: Int32Array.from(at).sort() },
+    life: { kind: 'append' },
+    urgency: { kind: 'decay', rate },
+  }));
 }
 
 function median(runs: number, work: () => unknown): number {
@@ -84,15 +106,16 @@ function million(say: (line: string) => void): Measurement[] {
 
 export const collecting: Bench = async (say) => {
   const rows: Measurement[] = [];
-  for (const rate of [0, 0.9, 1]) {
-    const pages = burst(rate);
+  for (const rate of [0, 0.5, 0.9, 1]) {
+    const trace = burstTrace(rate);
+    const pages = trace ?? burst(rate);
     const ours = median(5, () => collect({ instants: 1440, capacity: 8, pages }));
     const start = performance.now();
     wordForWord(pages, 144, 8, rate);
     const naive = (performance.now() - start) * 10;
     say(`r = ${rate}: ${ours.toFixed(0)} ms against ${naive.toFixed(0)} ms word for word`);
     rows.push({
-      what: `WIC, 7,564 pages × 1,440 instants, r = ${rate}`,
+      what: `WIC, 7,564 pages × 1,440 instants${trace ? ' (traces/burst-7k)' : ''}, r = ${rate}`,
       ours: `${ours.toFixed(0)} ms`,
       rival: `100 ms; word for word ${naive.toFixed(0)} ms`,
       ratio: `${(naive / ours).toFixed(0)}×`,
