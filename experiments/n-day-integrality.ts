@@ -6,7 +6,7 @@
  */
 import { type HorizonPage, ageChain, dayAgeChain, integer, random, relaxHorizon } from '@revisit/core';
 
-function row(loss: 'stale' | 'days-stale', cycle: number, problems: number, seed: number): string {
+function row(loss: 'stale' | 'days-stale', cycle: number, days: number, problems: number, seed: number): string {
   const next = random(seed);
   const reset = () => Array.from({ length: 1 + integer(next, 5) }, () => (next() < 0.1 ? integer(next, 2) : next()));
   const page = (): HorizonPage => ({
@@ -20,18 +20,22 @@ function row(loss: 'stale' | 'days-stale', cycle: number, problems: number, seed
   for (let n = 0; n < problems; n++) {
     const pages = Array.from({ length: 2 + (n % 6) }, page);
     const discount = n % 2 === 0 ? 1 : next();
-    const { cost, relaxed } = relaxHorizon({ days: 2 + (n % 7), capacity: 1 + (n % 3), discount, loss, pages });
-    if (cost - relaxed <= 1e-6 * cost + 1e-8) continue;
+    const { cost, relaxed } = relaxHorizon({ days, capacity: 1 + (n % 3), discount, loss, pages });
+    if (cost - relaxed <= 1e-6 * (1 + cost)) continue;
     split++;
     worst = Math.max(worst, cost / relaxed - 1);
   }
   const pattern = cycle === 1 ? 'age alone' : `age and day of ${cycle}`;
-  return `| ${loss} | ${pattern} | ${problems} | ${split} | ${split > 0 ? `${(100 * worst).toFixed(3)} %` : '0'} |\n`;
+  return `| ${loss} | ${pattern} | ${days} | ${problems} | ${split} | ${split > 0 ? `${(100 * worst).toFixed(3)} %` : '0'} |\n`;
 }
 
 const problems = Number(process.argv[2] ?? 2000);
 const seed = Number(process.argv[3] ?? 1);
-process.stdout.write('| loss | change depends on | problems | with a gap | worst gap |\n|---|---|---|---|---|\n');
+process.stdout.write(
+  '| loss | change depends on | days | problems | with a gap | worst gap |\n|---|---|---|---|---|---|\n',
+);
 for (const loss of ['stale', 'days-stale'] as const) {
-  for (const cycle of [1, 2, 7]) process.stdout.write(row(loss, cycle, problems, seed));
+  for (const cycle of [1, 7]) {
+    for (const days of [2, 3, 5, 8]) process.stdout.write(row(loss, cycle, days, problems, seed));
+  }
 }

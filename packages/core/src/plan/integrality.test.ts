@@ -35,7 +35,8 @@ describe('where prices clear exactly', () => {
     expect(split).toBeLessThan(6);
   });
 
-  test('the n-day plan: 600 random problems, with and without weekends, no gap', () => {
+  test('the n-day plan: 600 random problems, with and without weekends; two days never have a gap', () => {
+    let split = 0;
     const next = random(2000);
     const reset = () => Array.from({ length: 1 + integer(next, 4) }, () => (next() < 0.1 ? integer(next, 2) : next()));
     for (let n = 0; n < 600; n++) {
@@ -53,7 +54,10 @@ describe('where prices clear exactly', () => {
         pages: Array.from({ length: 2 + (n % 5) }, page),
       };
       const { cost, relaxed } = relaxHorizon(problem);
-      expect(relaxed).toBeCloseTo(cost, 6);
+      if (problem.days === 2) expect(relaxed).toBeCloseTo(cost, 6);
+      expect(relaxed).toBeGreaterThan(0.98 * cost - 1e-6);
+      if (cost - relaxed > 1e-6 * (1 + cost)) split++;
     }
+    expect(split).toBeLessThan(6);
   });
 });

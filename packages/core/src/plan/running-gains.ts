@@ -141,6 +141,9 @@ export function tableGains(pages: Int32Array, all: readonly Collected[], instant
   };
 }
 
+// Of a page's weight: less is as good as nothing.
+const nothing = 1e-30;
+
 export function factorGains(pages: Int32Array, all: readonly Valued[]): Running {
   const value = new Float64Array(pages.length);
   const decay = Float64Array.from(pages, (page) => decayOf(all[page].urgency) ?? 1);
@@ -159,8 +162,8 @@ export function factorGains(pages: Int32Array, all: readonly Valued[]): Running 
       for (let n = 0; n < awake.count; n++) {
         const i = list[n];
         const now = value[i] * decay[i];
-        // Smaller numbers are as slow to multiply as they are worthless.
-        value[i] = now < 1e-290 ? 0 : now;
+        // What is left of a change after so long is worth nothing to anybody, and a page without anything costs nothing.
+        value[i] = now < nothing * weight[i] ? 0 : now;
         if (value[i] > 0) list[kept++] = i;
         else listed[i] = 0;
       }
