@@ -3,6 +3,16 @@ export { type Cell, type Emigrant, type MovedTable, movedTables } from './store/
 export type { Counts, Kept, LookEntry, NewPage, PageQuery, SiteHour, Store, Version } from './store/port.ts';
 export type { PageRow, StateRow } from './store/rows.ts';
 export { freshState, pageOf, selectionText, settingsText, stateValues, watchedOf } from './store/rows.ts';
+export {
+  deliveryOf,
+  edited,
+  newDelivery,
+  settledValues,
+  subscriptionOf,
+  subscriptionRow,
+  type DeliveryRow,
+  type SubscriptionRow,
+} from './store/outbox-rows.ts';
 export type { SearchHit, SearchQuery } from './store/search.ts';
 export { readQuery, searchable, snippet, type SearchWords, type Term } from './store/search-query.ts';
 export { baseNumber, brought, keepContent, readContent, type Content, type Contents } from './store/versions.ts';

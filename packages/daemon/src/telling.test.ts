@@ -5,7 +5,10 @@ import { Receivers, wrongIn } from './simulation/receivers.ts';
 import { poissonLaw, type SimulatedPage } from './simulation/simulated-web.ts';
 import { startTelling, subscriptionNamed, tellInTrouble } from './simulation/telling-in-trouble.ts';
 import { createWorld } from './simulation/world.ts';
+import { freshState } from './store/rows.ts';
 import { giveUpMs } from './tell/courier.ts';
+import { Telling } from './telling.ts';
+import type { Look } from './values/look.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -82,4 +85,42 @@ test('what nobody takes for five days is dead, listed, and can be sent again und
   await world.clock.runUntil(world.clock.nowMs() + dayMs);
   again.kill();
   expect(receivers.taken.get('never')!.map(({ delivery }) => delivery)).toContain(dead[0]!.id);
+});
+
+test('what waits for somebody who is paused does not stand in the way of others', async () => {
+  const world = await createWorld({ seed: 1, startMs, store: memoryStore(), pages: pages(40, hourMs) });
+  const { store, clock } = world;
+  const [asleep, awake] = [
+    await store.outbox.addSubscription(subscriptionNamed('asleep'), startMs),
+    await store.outbox.addSubscription(subscriptionNamed('awake'), startMs + 1),
+  ];
+  const looks = (await store.pages({ limit: 40 })).map(({ page }, i): Look => ({
+    pageId: page.id,
+    probeId: `probe-${i}`,
+    atMs: startMs,
+    endedAtMs: startMs,
+    kind: 'gone',
+    bytesReceived: 0,
+    state: { ...freshState, status: 'gone' },
+    change: {
+      pageId: page.id,
+      url: page.url,
+      site: page.site,
+      tags: [],
+      kind: 'gone',
+      atMs: startMs,
+      count: 1,
+      summary: '',
+    },
+    deliveries: [asleep, awake].map(({ id }) => ({ subscriptionId: id, dueMs: startMs })),
+  }));
+  await store.commit(looks);
+  await store.outbox.updateSubscription(asleep.id, { paused: true });
+  const receivers = new Receivers(world, () => 'take');
+  const telling = new Telling(store, clock, receivers.send, () => {});
+  void telling.courier.run(new AbortController().signal);
+  await clock.runUntil(startMs + hourMs);
+  telling.courier.die();
+  expect(receivers.taken.get('awake')).toHaveLength(40);
+  expect(receivers.taken.get('asleep')).toBeUndefined();
 });

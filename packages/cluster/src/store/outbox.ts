@@ -1,60 +1,32 @@
 /** The outbox in PostgreSQL. `planDeliveries` runs inside the transaction that keeps the change. */
-import { createHash } from 'node:crypto';
-import type {
-  Attempt,
-  Change,
-  Delivery,
-  DeliveryStatus,
-  Exceptions,
-  Outbox,
-  PlannedDelivery,
-  Subscription,
-  SubscriptionSettings,
+import {
+  type Attempt,
+  type Change,
+  type Delivery,
+  type DeliveryRow,
+  type Exceptions,
+  type Outbox,
+  type PlannedDelivery,
+  type Subscription,
+  type SubscriptionRow,
+  type SubscriptionSettings,
+  deliveryOf,
+  edited,
+  newDelivery,
+  settledValues,
+  subscriptionOf,
+  subscriptionRow,
 } from 'revisit/ports';
 import type { Connection, Sql } from './connection.ts';
 
-interface Row {
-  readonly id: string;
-  readonly subscription: string;
-  readonly status: string;
-  readonly due: number;
-  readonly attempts: number;
-  readonly planned_at: number;
-  readonly first_tried: number | null;
-  readonly settled_at: number | null;
-  readonly fault_code: string | null;
-  readonly fault_sentence: string | null;
+interface Row extends DeliveryRow {
   readonly sequences: readonly number[] | null;
-}
-
-interface SubscriptionRow {
-  readonly id: string;
-  readonly created_at: number;
-  readonly settings: string;
 }
 
 const columns = `d.*, (SELECT array_agg(sequence::float8 ORDER BY sequence) FROM delivered_changes WHERE delivery = d.n) AS sequences`;
 
-function subscriptionOf(row: SubscriptionRow): Subscription {
-  return { ...(JSON.parse(row.settings) as SubscriptionSettings), id: row.id, createdAtMs: row.created_at };
-}
+const told = (row: Row): Delivery => deliveryOf(row, row.sequences ?? []);
 
-function deliveryOf(row: Row): Delivery {
-  return {
-    id: row.id,
-    subscriptionId: row.subscription,
-    status: row.status as DeliveryStatus,
-    sequences: row.sequences ?? [],
-    dueMs: row.due,
-    attempts: row.attempts,
-    plannedAtMs: row.planned_at,
-    ...(row.first_tried === null ? {} : { firstTriedMs: row.first_tried }),
-    ...(row.settled_at === null ? {} : { settledMs: row.settled_at }),
-    ...(row.fault_code === null ? {} : { fault: { code: row.fault_code, sentence: row.fault_sentence ?? '' } }),
-  };
-}
-
-/** The id follows from the subscription and the first change, so it is the same whenever it is planned. */
 export async function planDeliveries(
   sql: Sql,
   change: Change,
@@ -74,21 +46,12 @@ export async function planDeliveries(
               [subscriptionId, bundle, nowMs],
             )
           ).rows;
-    const id = createHash('sha256').update(`${subscriptionId}\n${change.id}`).digest('hex').slice(0, 24);
     const created =
       open[0] ??
       (
         await sql.query<{ n: number }>(
           `INSERT INTO deliveries (id, subscription, lane, bundle, status, due, planned_at) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING n`,
-          [
-            id,
-            subscriptionId,
-            bundle === undefined ? change.pageId : '',
-            bundle ?? null,
-            bundle === undefined ? 'due' : 'open',
-            dueMs,
-            nowMs,
-          ],
+          newDelivery(subscriptionId, change, dueMs, bundle, nowMs),
         )
       ).rows[0]!;
     await sql.query('INSERT INTO delivered_changes VALUES ($1, $2) ON CONFLICT DO NOTHING', [
@@ -116,11 +79,10 @@ export class PostgresOutbox implements Outbox {
 
   addSubscription(settings: SubscriptionSettings, nowMs: number): Promise<Subscription> {
     return this.#connection.must(async (sql) => {
-      const text = JSON.stringify(settings);
       const { rows } = await sql.query<{ total: number }>('SELECT count(*) AS total FROM subscriptions');
-      const id = createHash('sha256').update(`${nowMs}\n${rows[0]!.total}\n${text}`).digest('hex').slice(0, 16);
-      await sql.query('INSERT INTO subscriptions VALUES ($1, $2, $3)', [id, nowMs, text]);
-      return { id, createdAtMs: nowMs, ...settings };
+      const row = subscriptionRow(settings, nowMs, rows[0]!.total);
+      await sql.query('INSERT INTO subscriptions VALUES ($1, $2, $3)', [row.id, row.created_at, row.settings]);
+      return subscriptionOf(row);
     });
   }
 
@@ -128,9 +90,9 @@ export class PostgresOutbox implements Outbox {
     return this.#connection.must(async (sql) => {
       const { rows } = await sql.query<SubscriptionRow>('SELECT * FROM subscriptions WHERE id = $1 FOR UPDATE', [id]);
       if (!rows[0]) return undefined;
-      const text = JSON.stringify({ ...(JSON.parse(rows[0].settings) as SubscriptionSettings), ...settings });
-      await sql.query('UPDATE subscriptions SET settings = $1 WHERE id = $2', [text, id]);
-      return subscriptionOf({ ...rows[0], settings: text });
+      const after = edited(rows[0], settings);
+      await sql.query('UPDATE subscriptions SET settings = $1 WHERE id = $2', [after.settings, id]);
+      return subscriptionOf(after);
     });
   }
 
@@ -156,7 +118,7 @@ export class PostgresOutbox implements Outbox {
          ORDER BY due, n LIMIT $2`,
         [nowMs, limit, [...except.deliveries], [...except.subscriptions]],
       );
-      return rows.map(deliveryOf);
+      return rows.map(told);
     });
   }
 
@@ -175,21 +137,12 @@ export class PostgresOutbox implements Outbox {
   }
 
   async settle(id: string, attempt: Attempt, nowMs: number): Promise<void> {
-    const status = attempt.kind === 'taken' ? 'sent' : attempt.kind === 'dead' ? 'dead' : 'due';
-    const fault = attempt.kind === 'taken' ? undefined : attempt.fault;
+    const values = settledValues(attempt, nowMs);
     await this.#connection.query(
       `UPDATE deliveries SET status = $1, attempts = attempts + 1, first_tried = coalesce(first_tried, $2),
          due = coalesce($3, due), settled_at = $4, fault_code = $5, fault_sentence = $6
        WHERE id = $7 AND status = 'due'`,
-      [
-        status,
-        nowMs,
-        attempt.kind === 'later' ? attempt.dueMs : null,
-        attempt.kind === 'later' ? null : nowMs,
-        fault?.code ?? null,
-        fault?.sentence ?? null,
-        id,
-      ],
+      [values.status, nowMs, values.due, values.settledAt, values.faultCode, values.faultSentence, id],
     );
   }
 
@@ -202,7 +155,7 @@ export class PostgresOutbox implements Outbox {
       `SELECT ${columns} FROM deliveries AS d WHERE ${conditions.join(' AND ')} ORDER BY n DESC LIMIT $${values.push(query.limit)}`,
       values,
     );
-    return rows.map(deliveryOf);
+    return rows.map(told);
   }
 
   async replay(id: string, nowMs: number): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { spanText } from './commands/plan.ts';
 import { plot } from './plot.ts';
+import { stepPlot } from './step-plot.ts';
 
 test('the curve is drawn from corner to corner with a mark', () => {
   const points = [1, 2, 4, 8, 16].map((x) => ({ x, y: 100 / x }));
@@ -21,4 +22,21 @@ test('the curve is drawn from corner to corner with a mark', () => {
 
 test('time spans as people say them', () => {
   expect([0.001, 0.5, 3, 100].map(spanText)).toEqual(['3.6 seconds', '30 minutes', '3 hours', '4.17 days']);
+});
+
+test('a number over time holds from each moment until the next', () => {
+  const day = (n: number) => Date.UTC(2026, 0, n);
+  const moments = [
+    { atMs: day(1), value: 10 },
+    { atMs: day(3), value: 20 },
+    { atMs: day(4), value: 15 },
+  ];
+  expect(stepPlot(moments, day(5), 9, 3).split('\n')).toEqual([
+    '20 │    ──',
+    '   │      ───',
+    '10 │────',
+    '   └─────────',
+    '    2026-01-01 00:00 2026-01-05 00:00',
+  ]);
+  expect(stepPlot(moments.slice(0, 1), day(1), 9, 3)).toContain('10 │─────────');
 });

@@ -202,8 +202,14 @@ function piecesOf(runs: readonly { readonly kind: string; readonly text: string 
     // Signs between two holes belong to the hole: "12.05." has another number of signs tomorrow.
   }
   if (open) pieces.push('');
-  return pieces;
+  return pieces.map((piece, i) => {
+    const after = i > 0 ? piece.replace(/^\S+/, unlessVolatile) : piece;
+    return i < pieces.length - 1 ? after.replace(/\S+$/, unlessVolatile) : after;
+  });
 }
+
+/** The rest of a date or mark of which a part differs: "12:41:" before seconds is another tomorrow, so it belongs to the hole. */
+const unlessVolatile = (text: string): string => (isVolatile(words(text)) ? '' : text);
 
 function between(removed: readonly string[], added: readonly string[], before: string, after: string): Sighting {
   return {
@@ -313,7 +319,8 @@ function observed(before: Candidate | undefined, sighting: Sighting, time: LookT
   const stood = before !== undefined && before.held && before.values.at(-1) === value;
   const score = stood ? 0 : (before ? (steady ? before.score : before.score / 2) : 0) + 1;
   const returned = before !== undefined && before.values.slice(0, -1).includes(value);
-  const moments = time.second && time.atMs - time.lookedAtMs <= momentsMs;
+  // Where telling waits for a second look, any look that comes as soon serves as one.
+  const moments = (time.second || before?.held === true) && time.atMs - time.lookedAtMs <= momentsMs;
   const evidence = moments && steady && !stood && inPlace;
   return {
     score,

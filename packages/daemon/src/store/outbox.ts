@@ -1,22 +1,21 @@
 /** The outbox in SQLite. `plan` runs inside the transaction that keeps the change. */
-import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
-import type { Attempt, Delivery, DeliveryStatus, Exceptions, Outbox, PlannedDelivery } from '../values/outbox.ts';
+import type { Attempt, Delivery, Exceptions, Outbox, PlannedDelivery } from '../values/outbox.ts';
 import type { Subscription, SubscriptionSettings } from '../values/subscription.ts';
+import {
+  deliveryOf,
+  edited,
+  newDelivery,
+  settledValues,
+  subscriptionOf,
+  subscriptionRow,
+  type DeliveryRow,
+  type SubscriptionRow,
+} from './outbox-rows.ts';
 
-interface Row {
+interface Row extends DeliveryRow {
   readonly n: number;
-  readonly id: string;
-  readonly subscription: string;
-  readonly status: string;
-  readonly due: number;
-  readonly attempts: number;
-  readonly planned_at: number;
-  readonly first_tried: number | null;
-  readonly settled_at: number | null;
-  readonly fault_code: string | null;
-  readonly fault_sentence: string | null;
 }
 
 export class SqliteOutbox implements Outbox {
@@ -48,20 +47,10 @@ export class SqliteOutbox implements Outbox {
     }
   }
 
-  /** The id follows from the subscription and the first change, so it is the same whenever it is planned. */
   #create(change: Change, subscriptionId: string, dueMs: number, bundle: string | undefined, nowMs: number): number {
-    const id = createHash('sha256').update(`${subscriptionId}\n${change.id}`).digest('hex').slice(0, 24);
     const { lastInsertRowid } = this.#sql(
       `INSERT INTO deliveries (id, subscription, lane, bundle, status, due, planned_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    ).run(
-      id,
-      subscriptionId,
-      bundle === undefined ? change.pageId : '',
-      bundle ?? null,
-      bundle === undefined ? 'due' : 'open',
-      dueMs,
-      nowMs,
-    );
+    ).run(...newDelivery(subscriptionId, change, dueMs, bundle, nowMs));
     return Number(lastInsertRowid);
   }
 
@@ -71,19 +60,18 @@ export class SqliteOutbox implements Outbox {
   }
 
   addSubscription(settings: SubscriptionSettings, nowMs: number): Promise<Subscription> {
-    const text = JSON.stringify(settings);
     const { total } = this.#sql('SELECT count(*) AS total FROM subscriptions').get() as { total: number };
-    const id = createHash('sha256').update(`${nowMs}\n${total}\n${text}`).digest('hex').slice(0, 16);
-    this.#sql('INSERT INTO subscriptions VALUES (?, ?, ?)').run(id, nowMs, text);
-    return Promise.resolve({ id, createdAtMs: nowMs, ...settings });
+    const row = subscriptionRow(settings, nowMs, total);
+    this.#sql('INSERT INTO subscriptions VALUES (?, ?, ?)').run(row.id, row.created_at, row.settings);
+    return Promise.resolve(subscriptionOf(row));
   }
 
   updateSubscription(id: string, settings: Partial<SubscriptionSettings>): Promise<Subscription | undefined> {
     const row = this.#sql('SELECT * FROM subscriptions WHERE id = ?').get(id) as SubscriptionRow | undefined;
     if (!row) return Promise.resolve(undefined);
-    const text = JSON.stringify({ ...(JSON.parse(row.settings) as SubscriptionSettings), ...settings });
-    this.#sql('UPDATE subscriptions SET settings = ? WHERE id = ?').run(text, id);
-    return Promise.resolve(subscriptionOf({ ...row, settings: text }));
+    const after = edited(row, settings);
+    this.#sql('UPDATE subscriptions SET settings = ? WHERE id = ?').run(after.settings, id);
+    return Promise.resolve(subscriptionOf(after));
   }
 
   removeSubscription(id: string): Promise<boolean> {
@@ -124,30 +112,16 @@ export class SqliteOutbox implements Outbox {
   }
 
   settle(id: string, attempt: Attempt, nowMs: number): Promise<void> {
-    const status = attempt.kind === 'taken' ? 'sent' : attempt.kind === 'dead' ? 'dead' : 'due';
-    const fault = attempt.kind === 'taken' ? undefined : attempt.fault;
+    const values = settledValues(attempt, nowMs);
     this.#sql(
       `UPDATE deliveries SET status = ?, attempts = attempts + 1, first_tried = coalesce(first_tried, ?),
          due = coalesce(?, due), settled_at = ?, fault_code = ?, fault_sentence = ?
        WHERE id = ? AND status = 'due'`,
-    ).run(
-      status,
-      nowMs,
-      attempt.kind === 'later' ? attempt.dueMs : null,
-      attempt.kind === 'later' ? null : nowMs,
-      fault?.code ?? null,
-      fault?.sentence ?? null,
-      id,
-    );
+    ).run(values.status, nowMs, values.due, values.settledAt, values.faultCode, values.faultSentence, id);
     return Promise.resolve();
   }
 
-  deliveries(query: {
-    readonly status?: DeliveryStatus;
-    readonly subscriptionId?: string;
-    readonly limit: number;
-    readonly before?: string;
-  }): Promise<readonly Delivery[]> {
+  deliveries(query: Parameters<Outbox['deliveries']>[0]): Promise<readonly Delivery[]> {
     const conditions = ['n < coalesce((SELECT n FROM deliveries WHERE id = ?), 9e15)'];
     const values: unknown[] = [query.before ?? ''];
     if (query.status !== undefined) {
@@ -184,27 +158,9 @@ export class SqliteOutbox implements Outbox {
     const sequences = this.#sql('SELECT sequence FROM delivered_changes WHERE delivery = ? ORDER BY sequence').all(
       row.n,
     ) as { sequence: number }[];
-    return {
-      id: row.id,
-      subscriptionId: row.subscription,
-      status: row.status as DeliveryStatus,
-      sequences: sequences.map(({ sequence }) => sequence),
-      dueMs: row.due,
-      attempts: row.attempts,
-      plannedAtMs: row.planned_at,
-      ...(row.first_tried === null ? {} : { firstTriedMs: row.first_tried }),
-      ...(row.settled_at === null ? {} : { settledMs: row.settled_at }),
-      ...(row.fault_code === null ? {} : { fault: { code: row.fault_code, sentence: row.fault_sentence ?? '' } }),
-    };
+    return deliveryOf(
+      row,
+      sequences.map(({ sequence }) => sequence),
+    );
   }
-}
-
-interface SubscriptionRow {
-  readonly id: string;
-  readonly created_at: number;
-  readonly settings: string;
-}
-
-function subscriptionOf(row: SubscriptionRow): Subscription {
-  return { ...(JSON.parse(row.settings) as SubscriptionSettings), id: row.id, createdAtMs: row.created_at };
 }

@@ -90,24 +90,26 @@ export class Courier {
   async #start(): Promise<boolean> {
     const { outbox, clock } = this.#parts;
     const now = clock.nowMs();
+    const room = atOnce - this.#underWay.size;
+    if (room <= 0 || (await outbox.nextDueMs()) === undefined) return false;
     const resting = [...this.#receivers].filter(
       ([, receiver]) =>
         receiver.restUntilMs > now || receiver.underWay >= (receiver.failures > 0 ? 1 : atOncePerReceiver),
     );
-    const room = atOnce - this.#underWay.size;
-    if (room <= 0) return false;
-    const due = await outbox.due(now, room, {
-      deliveries: new Set(this.#underWay.keys()),
-      subscriptions: new Set(resting.map(([id]) => id)),
-    });
-    if (due.length === 0) return false;
     const subscriptions = new Map(
       (await outbox.subscriptions()).map((subscription) => [subscription.id, subscription]),
     );
+    const paused = [...subscriptions.values()].filter((subscription) => subscription.paused);
+    // Those who are not told now do not stand in the way of others, however much waits for them.
+    const due = await outbox.due(now, room, {
+      deliveries: new Set(this.#underWay.keys()),
+      subscriptions: new Set([...resting.map(([id]) => id), ...paused.map(({ id }) => id)]),
+    });
+    if (due.length === 0) return false;
     let started = false;
     for (const delivery of due) {
       const subscription = subscriptions.get(delivery.subscriptionId);
-      if (!subscription || subscription.paused) continue;
+      if (!subscription) continue;
       const receiver = this.#receiver(subscription.id);
       if (receiver.underWay >= (receiver.failures > 0 ? 1 : atOncePerReceiver)) continue;
       receiver.underWay++;

@@ -3,6 +3,7 @@ import { problemOutcome, withClient, type Client } from '../client.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
 import type { Runner } from '../program.ts';
+import { stepPlot } from '../step-plot.ts';
 import { harmless, table } from '../table.ts';
 import { findPage, type PageBody } from './pages.ts';
 
@@ -12,6 +13,7 @@ interface ShowOptions {
   readonly version?: string;
   readonly raw?: boolean;
   readonly list?: boolean;
+  readonly numbers?: boolean;
 }
 
 interface VersionBody {
@@ -28,6 +30,7 @@ async function show(word: string, options: ShowOptions): Promise<CommandOutcome>
   return withClient({ data: options.data }, async (client) => {
     const page = await findPage(client, word);
     if ('code' in page) return page;
+    if (options.numbers) return numbers(client, page, options);
     const answer = await client.ask('GET', `/api/pages/${page.id}/versions`);
     if (answer.status >= 400) return problemOutcome(answer);
     const { versions } = answer.body as { versions: VersionBody[] };
@@ -62,13 +65,27 @@ async function one(client: Client, page: PageBody, number: number, options: Show
   return done;
 }
 
+async function numbers(client: Client, page: PageBody, options: ShowOptions): Promise<CommandOutcome> {
+  const answer = await client.ask('GET', `/api/pages/${page.id}/numbers`);
+  if (answer.status >= 400) return problemOutcome(answer);
+  const body = answer.body as { numbers: { at: string; value: number }[] };
+  if (options.json) printJson(body.numbers);
+  else if (body.numbers.length === 0) print('No version of it is a number; options.as: "number" reads one.');
+  else {
+    const moments = body.numbers.map(({ at, value }) => ({ atMs: Date.parse(at), value }));
+    print(stepPlot(moments, Math.max(Date.now(), moments.at(-1)!.atMs)));
+  }
+  return done;
+}
+
 export function registerShow(program: Command, run: Runner): void {
   const command = program
     .command('show <page>')
     .description('what a version of a page says (the last one unless said)')
     .option('--version <number>', 'which version')
     .option('--raw', 'the whole page as it came, where it is kept (options.keepRaw)')
-    .option('--list', 'which versions there are');
+    .option('--list', 'which versions there are')
+    .option('--numbers', 'the number it shows, over time');
   example(jsonOption(dataOption(command)), 'revisit show https://example.org/prices --version 3');
   command.action(run(show));
 }

@@ -5,6 +5,8 @@ const item = (price: string, stock: string, viewers: number) =>
   page(`<h1>Copper kettle</h1>${prose(12, 'kettle')}
 <p class="price">${price}</p><p class="stock">${stock}</p><p>${viewers} people are viewing this now</p>`);
 
+const clock = (time: string) => page(`<h1>Copper kettle</h1>${prose(14, 'kettle')}<p>Server time: ${time}</p>`);
+
 const price = (amount: string) => page(`<p class="price">${amount}</p>`);
 const numbered = { as: 'number' };
 
@@ -19,6 +21,28 @@ export const shop: readonly Case[] = [
       { body: item('€ 20', 'In stock', 25), expect: nothing },
       { body: item('€ 18', 'In stock', 9), expect: change('18') },
       { body: item('€ 18', 'Sold out', 12), expect: change('Sold') },
+    ],
+  },
+  {
+    name: 'a look by hand, before the second one comes, serves as well',
+    select: text,
+    looks: [
+      { body: item('€ 20', 'In stock', 11), expect: first },
+      { body: item('€ 20', 'In stock', 17), expect: nothing },
+      { body: item('€ 20', 'In stock', 14), expect: nothing, afterMs: 3_000 },
+      { body: item('€ 20', 'In stock', 15), expect: nothing, afterMs: 3_000 },
+      { body: item('€ 20', 'In stock', 31), expect: nothing },
+    ],
+  },
+  {
+    name: 'a clock of which only the seconds differed is the same clock tomorrow',
+    select: text,
+    looks: [
+      { body: clock('2026-11-15T12:41:30.101Z'), expect: first },
+      { body: clock('2026-11-15T13:10:12.900Z'), expect: nothing },
+      { body: clock('2026-11-15T13:10:33.004Z'), expect: nothing, second: true, afterMs: 20_000 },
+      { body: clock('2026-11-16T08:00:59.730Z'), expect: nothing },
+      { body: clock('2026-12-24T08:01:00.001Z'), expect: nothing },
     ],
   },
   {
