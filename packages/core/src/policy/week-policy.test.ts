@@ -11,7 +11,7 @@ import { traceOf } from '../simulate/trace.ts';
 import { constant, profile, valueAt } from '../time/profile.ts';
 import { weekSeconds } from '../time/week.ts';
 import { policies } from './catalog.ts';
-import { whenCostReaches } from './week-policy.ts';
+import { WeekPolicy, whenCostReaches } from './week-policy.ts';
 
 const day = 86_400;
 /** A Monday, 00:00 UTC. */
@@ -81,5 +81,54 @@ describe('week policies', () => {
       expect(loss.gap(last, at) / amount).toBeCloseTo(1, 6);
     }
     expect(whenCostReaches(constant(1), 5, 2)).toBe(7);
+  });
+
+  test('what was learned survives a restart: the same rates, week and next looks', () => {
+    for (const name of ['doe', 'threshold', 'first-arrival'] as const) {
+      const next = random(5);
+      const pages = Array.from({ length: 6 }, (_, page) => ({
+        page,
+        site: 0,
+        folder: 0,
+        weight: 1,
+        spacingSeconds: 0,
+      }));
+      const before = new WeekPolicy(name);
+      for (const page of pages) before.watch(page, monday);
+      before.setBudget(24 / day);
+      let now = monday;
+      for (const { page } of pages) {
+        before.started(page);
+        before.looked(page, now, { kind: 'first' });
+      }
+      for (let look = 0; look < 400; look++) {
+        const choice = before.next(now)!;
+        now = Math.max(now, choice.at);
+        before.started(choice.page);
+        const hour = ((now - monday) % day) / 3_600;
+        const changed = next() < (hour > 8 && hour < 18 ? 0.6 : 0.1) / (1 + choice.page);
+        before.looked(choice.page, now, { kind: changed ? 'changed' : 'unchanged' });
+      }
+      const after = new WeekPolicy(name);
+      for (const page of pages) {
+        after.watch(page, now);
+        const saved = before.save(page.page);
+        expect(saved.length).toBeLessThanOrEqual(64);
+        expect(after.restore(page.page, saved, now)).toBe(true);
+      }
+      after.restoreAll(before.saveAll());
+      after.setBudget(24 / day);
+      after.next(now);
+      expect(after.weekShape()?.length).toBe(168);
+      for (const { page } of pages) {
+        const [was, is] = [before.belief(page, now), after.belief(page, now)];
+        // Saved gaps are a few lengths, and rates of the running one are estimated every few looks only.
+        expect(Math.abs(is.ratePerDay / was.ratePerDay - 1)).toBeLessThan(0.3);
+        expect(after.due(page)).toBeGreaterThanOrEqual(now);
+      }
+      // Nobody is due at once only because the process began anew.
+      expect(pages.filter(({ page }) => after.due(page) <= now).length).toBeLessThanOrEqual(2);
+      expect(after.restore(0, new Uint8Array(61), now)).toBe(false);
+    }
   });
 });

@@ -18,6 +18,7 @@ import { type Profile, constant, integral, reach } from '../time/profile.ts';
 import { weekSeconds } from '../time/week.ts';
 import { DueQueue } from '../time/due-queue.ts';
 import { LookBook } from './look-book.ts';
+import { bytesOf, valueOf } from './saved-text.ts';
 import type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy.ts';
 
 export type WeekRule = 'doe' | 'threshold' | 'first-arrival';
@@ -56,6 +57,7 @@ export class WeekPolicy implements Policy {
   /** The price by which the waits in the queue were set. */
   #queuedPrice = Infinity;
   #looksSincePrice = Infinity;
+  readonly #resumed = new Set<number>();
   #dear: MarketPrices['dear'] = new Map();
 
   constructor(name: WeekRule) {
@@ -133,6 +135,29 @@ export class WeekPolicy implements Policy {
     return { current: Math.exp(-changes), ratePerDay: rate * 86_400, rateInterval: [0, Infinity] };
   }
 
+  save(page: number): Uint8Array {
+    return this.#book.save(page);
+  }
+
+  restore(page: number, saved: Uint8Array, now: number): boolean {
+    if (!this.#watched[page] || !this.#book.restore(page, saved, now)) return false;
+    this.#believe(page);
+    this.#resumed.add(page);
+    this.#looksSincePrice = Infinity;
+    return true;
+  }
+
+  saveAll(): Uint8Array {
+    return bytesOf({ version: 1, week: this.#counts.save() });
+  }
+
+  restoreAll(saved: Uint8Array): void {
+    const all = valueOf(saved) as { version?: number; week?: number[][] } | undefined;
+    if (all?.version !== 1 || !Array.isArray(all.week)) return;
+    this.#counts.restore(all.week);
+    this.#readWeek();
+  }
+
   weekShape(): ArrayLike<number> | undefined {
     return this.#weekChanges > 0 ? this.#week.values : undefined;
   }
@@ -170,6 +195,7 @@ export class WeekPolicy implements Policy {
     this.#looksSincePrice = 0;
     this.#price = this.#market.prices(this.#budget, this.#curve).price;
     this.#expectedAtArrival = this.#rateSum / this.#budget;
+    this.#resume(now);
     const moved = this.#price / this.#queuedPrice;
     if (moved < priceMoved && moved > 1 / priceMoved) return;
     // Distances between looks go with the root of the price; a wait without a price begins with an average page's.
@@ -180,6 +206,16 @@ export class WeekPolicy implements Policy {
       const wait = left === Infinity ? spread(page) * average : left > 0 ? left * Math.sqrt(moved) : left;
       this.#queue.set(page, now + wait);
     });
+    this.#queuedPrice = this.#price;
+  }
+
+  /** Pages taken up again wait from their last look, at the price found for all of them. */
+  #resume(now: number): void {
+    if (this.#resumed.size === 0) return;
+    for (const page of this.#resumed)
+      if (this.#watched[page] && this.#queue.has(page))
+        this.#queue.set(page, Math.max(now, this.#next(page, this.#book.last(page))));
+    this.#resumed.clear();
     this.#queuedPrice = this.#price;
   }
 }
