@@ -100,3 +100,24 @@ export function wins(series: readonly Series[], slack = 1e-9): number {
   const [first, ...others] = series;
   return first!.points.filter(([, y], i) => others.every((other) => y <= other.points[i]![1] * (1 + slack))).length;
 }
+
+/** Pairs (p₁, p₂) on whole hours that are better than their eight neighbours, with the last look at the end. */
+export function minimaWithThreeLooks(loss: Loss): number {
+  const hours = Math.round(horizon * 24);
+  const at = (i: number): number => (i * horizon) / hours;
+  const first = Float64Array.from({ length: hours + 1 }, (_, i) => loss.gap(0, at(i)));
+  const last = Float64Array.from({ length: hours + 1 }, (_, i) => loss.gap(at(i), horizon));
+  const rows = Array.from({ length: hours + 1 }, (_, i) =>
+    Float64Array.from({ length: hours + 1 }, (_unused, j) =>
+      j < i ? Infinity : first[i]! + loss.gap(at(i), at(j)) + last[j]!,
+    ),
+  );
+  const around = [-1, 0, 1];
+  let count = 0;
+  for (let i = 1; i < hours; i++)
+    for (let j = i + 1; j < hours; j++) {
+      const here = rows[i]![j]!;
+      if (around.every((di) => around.every((dj) => (di === 0 && dj === 0) || here < rows[i + di]![j + dj]!))) count++;
+    }
+  return count;
+}

@@ -17,6 +17,7 @@ import {
   draw,
   horizon,
   lossOf,
+  minimaWithThreeLooks,
   names,
   type SourceName,
   policyNames,
@@ -114,6 +115,7 @@ const figure2: Item = {
     const minima = points.filter(
       ([, y], i) => i > 0 && i < points.length - 1 && y < points[i - 1]![1] && y < points[i + 1]![1],
     ).length;
+    const minimaOfThree = minimaWithThreeLooks(loss);
     return {
       checks: [
         claim(
@@ -121,9 +123,13 @@ const figure2: Item = {
           minima > 1,
           `${minima} local minima within four weeks`,
         ),
+        claim(
+          'their number is large: it multiplies with the looks',
+          minimaOfThree > 2 * minima,
+          `${minimaOfThree} with one look more, on a grid of hours`,
+        ),
       ],
-      remark:
-        'The paper speaks of large numbers; with two looks there are six, one or two a week, and they multiply with the number of looks.',
+      remark: `The paper speaks of large numbers; with two looks there are ${minima}, one or two a week, with three ${minimaOfThree}.`,
       plots: [
         {
           title: 'C(0, p₁, 28), DBWorld, r = 3',
