@@ -144,7 +144,7 @@ export function registerDemo(program: Command, run: Runner): void {
     .command('demo')
     .description('a living web on loopback whose laws of change are known, and a daemon that watches it in fast time')
     .option('--port <number>', 'where the dashboard listens', '7373')
-    .option('--speed <factor>', 'how many times faster than the clock on the wall', '900')
+    .option('--speed <factor>', 'how many times faster than the clock on the wall', '1800')
     .option('--budget <looks>', 'looks an hour of fast time', '150')
     .option('--policy <name>', 'how looks are planned')
     .option('--seed <number>', 'another world', '1')
