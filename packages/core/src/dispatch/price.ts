@@ -8,6 +8,10 @@
  * first guess is corrected at once, to the looks of `horizonSeconds`, so that busy weeks may borrow from quiet ones: that
  * is where the gain over an even spread lies. Over any long time the looks made differ from the budget by at most a few
  * times the inertia.
+ *
+ * Where requests leave through a gate that holds the budget, looks made never exceed it, however many are wanted. So while
+ * somebody who is due must wait (`pressed`), time passing lowers nothing, and every look raises the price until no more is
+ * wanted than can leave.
  */
 
 /** The first corrections take this many looks. */
@@ -23,6 +27,7 @@ export class Price {
   private perPage = 0;
   private allowed = 0;
   private last = Number.NaN;
+  private pressed = false;
   private readonly horizonSeconds: number;
 
   constructor(horizonSeconds: number) {
@@ -59,6 +64,12 @@ export class Price {
     this.level += 1 / this.inertia();
   }
 
+  /** Whether somebody who is due must wait, from now on. */
+  press(pressed: boolean, now: number): void {
+    this.pass(now);
+    this.pressed = pressed;
+  }
+
   at(now: number): number {
     this.pass(now);
     return Math.exp(this.level);
@@ -88,6 +99,6 @@ export class Price {
     if (!(passed > 0)) return;
     this.last = now;
     this.allowed += this.budget * passed;
-    this.level -= Math.min(stepMax, (this.budget * passed) / this.inertia());
+    if (!this.pressed) this.level -= Math.min(stepMax, (this.budget * passed) / this.inertia());
   }
 }

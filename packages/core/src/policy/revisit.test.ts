@@ -255,3 +255,27 @@ test('spacing of a page is kept, and a hint brings the look forward', () => {
   quiet.hinted(2, 90 * day, 0.9);
   expect(quiet.due(2)).toBe(90 * day);
 });
+
+test('behind a gate that lets the budget out evenly, a price that began too low rises until fast pages come before slow ones', () => {
+  const policy = new RevisitPolicy({ horizonSeconds: hour });
+  for (let i = 0; i < 200; i++) policy.watch(page(i, { groups: [i] }), 0);
+  policy.setBudget(100 / hour, 0);
+  const next = random(9);
+  const lastLook = Array.from({ length: 200 }, () => 0);
+  const looks = [0, 0];
+  for (let now = 0; now < 20 * day; now += 36) {
+    const choice = policy.next(now);
+    if (!choice || choice.at > now) continue;
+    policy.started(choice.page);
+    const fast = choice.page < 100;
+    const missed = (now - lastLook[choice.page]!) * (fast ? 2 / day : 0.02 / day);
+    const changed = lastLook[choice.page]! > 0 && next() < 1 - Math.exp(-missed);
+    policy.looked(choice.page, now, {
+      kind: lastLook[choice.page] === 0 ? 'first' : changed ? 'changed' : 'unchanged',
+    });
+    lastLook[choice.page] = now;
+    if (now > 10 * day) looks[fast ? 0 : 1]!++;
+  }
+  expect(looks[0]! / looks[1]!).toBeGreaterThan(3);
+  expect(looks[0]! + looks[1]!).toBeGreaterThan(0.85 * 10 * 24 * 100);
+});

@@ -39,6 +39,8 @@ const looksPerChangeGuess = 30;
 const drift = 0.15;
 /** A sibling's chance far below what looks usually need moves nobody; skipping it saves reading large groups. */
 const concernMin = 0.3;
+/** Pages that are due stand in the way of others when they wait longer than so many requests need. */
+const patience = 16;
 /** Groups up to this size are always gone through; larger ones as often as the looks made pay for it, so that a look
  * costs the same however large a site is. */
 const smallGroup = 200;
@@ -119,12 +121,17 @@ export class RevisitPolicy implements Policy {
     else if (this.dear > (1 + 3 * drift) * this.plannedPrice) this.plannedPrice = this.dear;
     for (;;) {
       const page = this.queue.first();
-      if (page < 0) return undefined;
-      const at = this.queue.timeOf(page);
-      if (at > now) return at === Infinity ? undefined : { page, at };
+      const at = page < 0 ? Infinity : this.queue.timeOf(page);
+      if (at > now) {
+        this.price.press(false, now);
+        return at === Infinity ? undefined : { page, at };
+      }
       const ripe = this.ripeness(page, now);
       const soon = now >= this.earliest(page) ? this.bestHour(page, now, now, ripe) : undefined;
-      if (soon === undefined ? ripe >= 0.999 && now >= this.earliest(page) : soon <= now) return { page, at: now };
+      if (soon === undefined ? ripe >= 0.999 && now >= this.earliest(page) : soon <= now) {
+        this.price.press(at < now - patience / this.budget, now);
+        return { page, at: now };
+      }
       if (soon !== undefined) {
         this.queue.set(page, soon);
         continue;

@@ -17,8 +17,13 @@ export interface Collections {
   readonly of: ((page: Pick<Page, 'tags'>) => CollectionRules) | undefined;
 }
 
+/** Requests leave evenly, so busy hours cannot borrow from quiet ones for longer than this. */
+const evenSeconds = 3600;
+
 export function createPolicy(name: string): Policy | undefined {
-  return Object.hasOwn(policies, name) ? policies[name]!.create(1) : undefined;
+  const entry = Object.hasOwn(policies, name) ? policies[name] : undefined;
+  if (entry?.knob === 'told' && entry.aimed) return entry.aimed({ horizonSeconds: evenSeconds });
+  return entry?.create(1);
 }
 
 /** The policy of the whole, or of the pages in no collection and of each collection. */
