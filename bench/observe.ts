@@ -14,18 +14,18 @@ import { settle } from '../packages/daemon/src/config/config.ts';
 import { openSqlite } from '../packages/daemon/src/store/sqlite.ts';
 import { rivals } from './observe-rivals.ts';
 
-const pages = 4_000;
+export const pages = 4_000;
 const sites = 200;
 const robots = 64;
 const passes = 3;
 
-interface Web {
+export interface Web {
   readonly urls: readonly string[];
   advance(): Promise<void>;
   close(): void;
 }
 
-async function startWeb(kind: 'validators' | 'plain'): Promise<Web> {
+export async function startWeb(kind: 'validators' | 'plain'): Promise<Web> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'observe-web.ts'), String(pages), kind], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -60,12 +60,12 @@ async function bare(urls: readonly string[]): Promise<number> {
   return seconds / urls.length;
 }
 
-interface Ours {
+export interface Ours {
   pass(): Promise<{ readonly seconds: number; readonly changes: number }>;
   close(): Promise<void>;
 }
 
-async function startOurs(urls: readonly string[]): Promise<Ours> {
+export async function startOurs(urls: readonly string[]): Promise<Ours> {
   const folder = mkdtempSync(join(tmpdir(), 'revisit-bench-'));
   const opened = openSqlite(join(folder, 'revisit.db'));
   if (opened.kind === 'failed') throw new Error(opened.sentence);

@@ -3,6 +3,7 @@
  * gates know it. Indices of removed pages are used again; those of sites and folders stay.
  */
 import { groupKeys } from '@revisit/core';
+import { Groups } from './groups.ts';
 import type { PageState, WatchedPage } from './values/look.ts';
 import type { Page } from './values/page.ts';
 
@@ -29,8 +30,8 @@ class Names {
     return index;
   }
 
-  find(name: string): number | undefined {
-    return this.#indices.get(name);
+  has(name: string): boolean {
+    return this.#indices.has(name);
   }
 
   name(index: number): string {
@@ -49,7 +50,8 @@ function folderOf(url: string): string {
 const levelsMax = 3;
 
 function kinKeys({ url, site }: Page): string[] {
-  const path = url.replace(/^[a-z]+:\/\//i, '').replace(/[?#].*$/s, '');
+  // A name's extension tells no kin apart: what is before it would be a group of one.
+  const path = url.replace(/^[a-z]+:\/\//i, '').replace(/(?:\.[a-z]\w{0,4})?(?:[?#].*)?$/is, '');
   // The widest of a name's groups holds every page there is; in a collection of many sites that is the site's place.
   const keys = groupKeys(path).slice(0, -1);
   return [...keys.slice(0, levelsMax), `site ${site}`];
@@ -58,6 +60,15 @@ function kinKeys({ url, site }: Page): string[] {
 const noTags: Page['tags'] = [];
 const noOptions: Page['options'] = {};
 const noValidators: PageState['validators'] = {};
+const neverSeen: PageState = {
+  status: 'new',
+  version: 0,
+  toldVersion: 0,
+  validators: noValidators,
+  failures: 0,
+  looks: 0,
+  changes: 0,
+};
 const plainSelects = new Map<string, Page['select']>();
 
 /** The same page, with what most pages have in common held once: a third of what a page takes. */
@@ -67,19 +78,38 @@ function lean(page: Page, site: string): Page {
     if (!plainSelects.has(select.kind)) plainSelects.set(select.kind, select);
     select = plainSelects.get(select.kind)!;
   }
-  return {
-    ...page,
-    site,
-    select,
-    tags: page.tags.length === 0 ? noTags : page.tags,
-    options: Object.keys(page.options).length === 0 ? noOptions : page.options,
-  };
+  const { id, url, title, weight, urgency, life, loss, importance, spacingSeconds, headers, render, paused } = page;
+  const tags = page.tags.length === 0 ? noTags : page.tags;
+  const options = Object.keys(page.options).length === 0 ? noOptions : page.options;
+  const { addedAtMs } = page;
+  const plain = title ?? urgency ?? life ?? loss ?? importance ?? spacingSeconds ?? headers ?? render;
+  // Written out, the object has room for exactly these; spread, it takes half as much again.
+  if (plain === undefined) return { id, url, site, select, tags, weight, paused, options, addedAtMs };
+  return { ...page, site, select, tags, options };
 }
 
-function leanState(state: PageState): PageState {
-  const { etag, lastModified } = state.validators;
-  return etag === undefined && lastModified === undefined ? { ...state, validators: noValidators } : state;
+/**
+ * The state as it is held in memory, likewise. What only a look needs stays in the store: the model, which the policy has
+ * taken up and gives out anew; the hash of the text; and, but for pages that are looked at much, what detection remembers.
+ */
+function leanState(state: PageState, warm: boolean): PageState {
+  const { model: _model, hash: _hash, detectState, ...rest } = state;
+  const { etag, lastModified } = rest.validators;
+  const validators = etag === undefined && lastModified === undefined ? noValidators : rest.validators;
+  if (warm && detectState !== undefined) return { ...rest, validators, detectState };
+  const { status, version, toldVersion, failures, looks, changes, lastLookMs, lastSeenMs, lastChangeMs } = rest;
+  const { fault, movedTo, seenTitle } = rest;
+  if (lastLookMs === undefined && looks === 0 && status === 'new') return neverSeen;
+  if (fault || movedTo !== undefined || seenTitle === undefined || lastLookMs === undefined || lastSeenMs === undefined)
+    return { ...rest, validators };
+  const seen = { lastLookMs, lastSeenMs: lastSeenMs === lastLookMs ? lastLookMs : lastSeenMs };
+  return lastChangeMs === undefined
+    ? { status, version, toldVersion, validators, failures, looks, changes, seenTitle, ...seen }
+    : { status, version, toldVersion, validators, failures, looks, changes, seenTitle, ...seen, lastChangeMs };
 }
+
+/** Pages whose detection is held in memory: those of an hour's looks, even of a fast daemon; 250 bytes each. */
+const warmMax = 50_000;
 
 export class Collection {
   readonly #entries: (Entry | undefined)[] = [];
@@ -88,7 +118,9 @@ export class Collection {
   /** One index, or several where pages share the URL: a million arrays of one would cost as much as the pages. */
   readonly #byUrl = new Map<string, number | number[]>();
   readonly sites = new Names();
-  readonly #folders = new Names();
+  readonly #groups = new Groups();
+  /** How many pages hold what detection remembers. */
+  #warm = 0;
 
   get size(): number {
     return this.#byId.size;
@@ -100,11 +132,11 @@ export class Collection {
     const page = lean(watched.page, this.sites.name(site));
     const entry: Entry = {
       page,
-      state: leanState(watched.state),
+      state: leanState(watched.state, false),
       index,
       site,
-      folder: this.#folders.index(folderOf(page.url)),
-      groups: kinKeys(page).map((key) => this.#folders.index(key)),
+      folder: this.#groups.number(folderOf(page.url)),
+      groups: kinKeys(page).map((key) => this.#groups.number(key)),
     };
     this.#entries[index] = entry;
     this.#byId.set(page.id, index);
@@ -118,10 +150,19 @@ export class Collection {
     return found === undefined ? [] : typeof found === 'number' ? [found] : found;
   }
 
+  /** The page as a look left it. */
+  looked(entry: Entry, state: PageState): void {
+    const was = entry.state.detectState !== undefined;
+    entry.state = leanState(state, was || this.#warm < warmMax);
+    const is = entry.state.detectState !== undefined;
+    this.#warm += Number(is) - Number(was);
+  }
+
   remove(id: string): Entry | undefined {
     const index = this.#byId.get(id);
     if (index === undefined) return undefined;
     const entry = this.#entries[index]!;
+    if (entry.state.detectState !== undefined) this.#warm--;
     this.#byId.delete(id);
     this.#entries[index] = undefined;
     this.#free.push(index);

@@ -5,17 +5,19 @@ import type { FastifyInstance } from 'fastify';
 import { namesLoopback } from './api/access/guard.ts';
 import { createApi } from './api/server.ts';
 import { restoreSettings } from './api/settings.ts';
+import { websubRoutes } from './api/websub.ts';
 import { collectionsOf } from './config/collections.ts';
 import type { Config } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
 import { readRetention } from './config/retention.ts';
 import { siteSettings } from './config/site-rules.ts';
-import { detect } from './detect/detect.ts';
+import { Aside } from './detect/aside.ts';
+import { detect, type Detected, type DetectInput } from './detect/detect.ts';
 import { Desk } from './desk.ts';
 import { type Opening, openFolder } from './folder.ts';
 import { createLog } from './log.ts';
 import { Loop } from './loop.ts';
-import type { LoopParts } from './loop-parts.ts';
+import type { DetectedAt, Fetched, LoopParts } from './loop-parts.ts';
 import { type ObserverOptions, createObserver } from './observe/observe.ts';
 import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
@@ -23,9 +25,11 @@ import { settingsWrong } from './settings-wrong.ts';
 import { Telling } from './telling.ts';
 import { type Clock, systemClock } from './values/clock.ts';
 import type { Observer } from './values/observation.ts';
+import type { PageState } from './values/look.ts';
 import type { ObserverReport } from './values/observer-report.ts';
-import type { NewPageSettings } from './values/page.ts';
+import type { NewPageSettings, Page } from './values/page.ts';
 import { version } from './version.ts';
+import { WebSub, type WebSubParts } from './websub.ts';
 
 export { createPolicy, policyUnknown } from './config/collections.ts';
 
@@ -58,6 +62,7 @@ export function createLoop(
   log: LoopParts['log'],
   world: World = {},
   telling?: Telling,
+  websub?: WebSub,
 ): Loop {
   const clock = world.clock ?? systemClock;
   const read = collectionsOf(config);
@@ -66,6 +71,7 @@ export function createLoop(
   // The one place where the daemon takes its randomness from outside.
   const luck = random(Math.floor(Math.random() * 2 ** 52));
   const siteRules = siteSettings(config.sites);
+  const aside = new Aside();
   const observer =
     world.carrier ??
     createObserver({
@@ -88,12 +94,13 @@ export function createLoop(
       observer,
       policy: collections.policy,
       ...(collections.of ? { collectionOf: collections.of } : {}),
-      detect: detector(store),
+      detect: detector(store, (input) => aside.detect(input)),
       log,
       siteRules,
       ...(telling
         ? { planned: (look) => telling.planned(look), needs: (page) => telling.subscribers.needs(page) }
         : {}),
+      ...(websub ? { websub } : {}),
       ...(world.accepts ? { accepts: world.accepts } : {}),
     },
     { looksPerSecond, spacingMs, robots, robotsMin, queueMax, quiet },
@@ -116,9 +123,12 @@ export async function createTelling(
 }
 
 /** Detection with the texts it asks for read from the store. */
-export function detector(store: Store): LoopParts['detect'] {
-  return ({ page, state }, fetched, at) =>
-    detect({
+export function detector(
+  store: Store,
+  detecting: (input: DetectInput) => Detected | Promise<Detected> = detect,
+): LoopParts['detect'] {
+  const reads = (page: Page, state: PageState, fetched: Fetched, at: DetectedAt) =>
+    detecting({
       select: page.select,
       options: page.options,
       body: fetched.body,
@@ -138,6 +148,25 @@ export function detector(store: Store): LoopParts['detect'] {
             },
           }),
     });
+  return ({ page, state }, fetched, at) => {
+    if (state.detectState !== undefined || state.looks === 0) return reads(page, state, fetched, at);
+    // A page not looked at since the start: what detection remembers of it is in the store.
+    return store.page(page.id).then((kept) => reads(page, kept?.state ?? state, fetched, at));
+  };
+}
+
+/** Hubs can tell of changes where they can reach this daemon. */
+function createWebSub(
+  config: Config,
+  store: Store,
+  log: LoopParts['log'],
+  clock: Clock,
+  submit: WebSubParts['submit'],
+): WebSub | undefined {
+  const { publicUrl } = config;
+  if (publicUrl === undefined) return undefined;
+  const secret = () => randomBytes(32).toString('base64url');
+  return new WebSub({ clock, random: Math.random, secret, publicUrl, submit, store, log });
 }
 
 export interface Daemon {
@@ -168,7 +197,8 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const log = createLog(config.logLevel);
   const clock = world.clock ?? systemClock;
   const telling = await createTelling(config, folder.store, log, clock);
-  const loop = createLoop(config, folder.store, log, world, telling);
+  const websub = createWebSub(config, folder.store, log, clock, (url, form) => loop.submit(url, form));
+  const loop = createLoop(config, folder.store, log, world, telling, websub);
   loop.onKept(() => telling.courier.nudge());
   telling.subscribers.onChanged((asksOther) => loop.renew(asksOther));
   loop.onKept((changes) => {
@@ -179,8 +209,11 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const beyondLoopback = !namesLoopback(config.host.includes(':') ? `[${config.host}]` : config.host);
   const localKey = randomBytes(32).toString('base64url');
   const app = createApi(desk, { beyondLoopback, localKey });
+  if (websub) websubRoutes(app, websub);
   world.routes?.(app, desk);
   try {
+    await websub?.load();
+    if (websub) websub.noticed = (id) => loop.probeNow(id);
     await loop.load();
     await restoreSettings(desk);
     await desk.add(pages);
@@ -207,6 +240,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
     loop.run(signal),
     telling.courier.run(signal),
     tidy(folder.care, config, log, clock, signal),
+    ...(websub ? [websub.run(signal, (id) => loop.collection.byId(id) !== undefined)] : []),
     ...(world.beside ? [world.beside(loop, signal)] : []),
   ];
   const ended = Promise.all(running).then(async () => {

@@ -2,6 +2,7 @@ import { AccessTimes, random, RevisitPolicy } from '@revisit/core';
 import { expect, test } from 'vitest';
 import { Collection } from './collection.ts';
 import { Departures } from './departures.ts';
+import { Lifetimes } from './lifetimes.ts';
 import { VirtualClock } from './simulation/virtual-clock.ts';
 
 test('a small budget takes few pages into line: the rest stays with the policy, which may think again', () => {
@@ -19,7 +20,8 @@ test('a small budget takes few pages into line: the rest stays with the policy, 
     });
     policy.watch({ page: entry.index, site: entry.site, folder: 0, groups: [], weight: 1, spacingSeconds: 0 }, 0);
   }
-  const departures = new Departures({ clock, random: random(1), policy }, collection, new AccessTimes(), settings);
+  const known = { access: new AccessTimes(), lifetimes: new Lifetimes(random(1)) };
+  const departures = new Departures({ clock, random: random(1), policy }, collection, known, settings);
   departures.leave(64, true);
   expect(departures.waiting).toBe(8);
   departures.setBudget({ ...settings, looksPerSecond: 2 });

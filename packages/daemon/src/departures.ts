@@ -4,12 +4,13 @@
  */
 import { type AccessTimes, Allowance, Gates, type Task, bestOrder } from '@revisit/core';
 import type { Collection, Entry } from './collection.ts';
+import type { Lifetimes } from './lifetimes.ts';
 import type { LoopParts, LoopSettings, SiteLimits } from './loop-parts.ts';
 import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
 import { type OpeningHours, closedUntilMs, parseHours } from './values/hours.ts';
 import type { Probe } from './values/probe.ts';
 
-type DepartureParts = Pick<LoopParts, 'clock' | 'random' | 'policy' | 'siteRules' | 'sweepOrder'>;
+type DepartureParts = Pick<LoopParts, 'clock' | 'random' | 'policy' | 'siteRules' | 'sweepOrder' | 'websub'>;
 
 /** Tokens that may gather while nothing is due, in seconds of budget: a burst after a pause stays small. */
 const burstSeconds = 60;
@@ -34,6 +35,7 @@ export class Departures {
   readonly #parts: DepartureParts;
   readonly #collection: Collection;
   readonly #access: AccessTimes;
+  readonly #lifetimes: Lifetimes;
   #settings: LoopSettings;
   readonly #budget: Allowance;
   readonly #gates = new Gates();
@@ -41,7 +43,7 @@ export class Departures {
   readonly #sweepLine = new SweepLine();
   /** Pages never seen, which the next dispatch takes as one sweep. */
   readonly #unseen = new Set<string>();
-  /** Looks that wait for a faster hour of their site, and until when. */
+  /** Looks that wait for a faster hour of their site, or for the end of a lifetime, and until when. */
   readonly #shifted = new Map<number, number>();
   readonly #asked = new Set<number>();
   /** What sites' robots.txt asked for. */
@@ -55,10 +57,17 @@ export class Departures {
   #probes = 0;
   readonly #run: string;
 
-  constructor(parts: DepartureParts, collection: Collection, access: AccessTimes, settings: LoopSettings) {
+  constructor(
+    parts: DepartureParts,
+    collection: Collection,
+    /** What is known of sites that may make a look wait. */
+    known: { readonly access: AccessTimes; readonly lifetimes: Lifetimes },
+    settings: LoopSettings,
+  ) {
     this.#parts = parts;
     this.#collection = collection;
-    this.#access = access;
+    this.#access = known.access;
+    this.#lifetimes = known.lifetimes;
     this.#settings = settings;
     const now = parts.clock.nowMs();
     this.setQuiet(settings.quiet ?? []);
@@ -302,7 +311,11 @@ export class Departures {
         break;
       }
       const entry = this.#collection.at(choice.page)!;
-      const later = this.#fasterHour(entry, now);
+      const later = Math.max(
+        this.#fasterHour(entry, now),
+        this.#lifetimes.until(entry, now),
+        this.#parts.websub?.until(entry, now) ?? now,
+      );
       if (later > now) {
         this.#shifted.set(entry.index, later);
         policy.started(entry.index, now / 1000);
@@ -386,18 +399,32 @@ export class Departures {
         other.state.validators.etag !== state.validators.etag ||
         other.state.validators.lastModified !== state.validators.lastModified,
     );
+    const moved = sharing.every((other) => other.state.movedTo === state.movedTo) ? movedTo(entry) : undefined;
+    // What is sent with a page's requests is for the origin of its own URL.
+    const headers = moved === undefined || sameOrigin(moved, page.url) ? page.headers : undefined;
     return {
       id: this.#probeId(),
-      url: page.url,
+      url: moved ?? page.url,
+      ...(moved === undefined ? {} : { movedFrom: page.url }),
       site: page.site,
       pageIds: sharing.map((other) => other.page.id),
       atMs: now,
       validators: whole ? {} : state.validators,
-      ...(page.headers ? { headers: page.headers } : {}),
+      ...(headers ? { headers } : {}),
       ...(page.render ? { render: true } : {}),
     };
   }
 }
+
+/** A page that has moved for good is asked for where it went, and every so many looks where it was: it may have come back. */
+const movedRecheckLooks = 50;
+
+function movedTo({ state }: Entry): string | undefined {
+  const sound = state.status === 'present' && state.failures === 0;
+  return sound && state.looks % movedRecheckLooks !== movedRecheckLooks - 1 ? state.movedTo : undefined;
+}
+
+const sameOrigin = (one: string, other: string): boolean => URL.parse(one)?.origin === URL.parse(other)?.origin;
 
 function burstOf(settings: LoopSettings): number {
   return Math.max(1, settings.looksPerSecond * burstSeconds);

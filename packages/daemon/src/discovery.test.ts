@@ -18,6 +18,8 @@ const dayMs = 24 * hourMs;
 interface SitePage {
   body: string;
   type?: string;
+  /** Moved for good to there. */
+  to?: string;
 }
 
 async function watchSite(site: Map<string, SitePage>, roots: { url: string; discover?: unknown }[]) {
@@ -29,11 +31,11 @@ async function watchSite(site: Map<string, SitePage>, roots: { url: string; disc
     await clock.sleep(20);
     const page = site.get(ask.url.pathname);
     const body = Buffer.from(page?.body ?? '');
-    const headers = { 'content-type': page?.type ?? 'text/html' };
+    const headers = { 'content-type': page?.type ?? 'text/html', ...(page?.to ? { location: page.to } : {}) };
     return {
       kind: 'answered',
       url: ask.url,
-      status: page ? 200 : 404,
+      status: page?.to ? 301 : page ? 200 : 404,
       headers,
       body,
       bytesReceived: body.length,
@@ -127,6 +129,11 @@ test('a sitemap: what is there is watched, what is new is told, what is gone for
   const asked = watch.asked.length;
   await watch.until(12 * dayMs);
   expect(watch.asked.slice(asked)).not.toContain('https://example.org/b');
+  site.set('/b', { body: '<title>B</title>two again' });
+  site.set('/sitemap.xml', sitemap(['/a', '/b']));
+  await watch.until(14 * dayMs);
+  const back = (await watch.store.pages({ limit: 100 })).find(({ page }) => page.url.endsWith('/b'))!;
+  expect([back.state.status, back.page.paused]).toEqual(['present', false]);
   await watch.end();
 });
 
@@ -237,4 +244,42 @@ test('trust comes over a restart', () => {
   const again = new Discovery(collection);
   again.restore(discovery.save());
   expect(read(again, '2026-02-01')[0]!.chance).toBeCloseTo(11 / 13, 5);
+});
+
+test('a page that has moved for good is asked for where it went, now and then where it was, and again where it was once it is back', async () => {
+  const site = new Map<string, SitePage>([
+    ['/old', { body: '', to: '/new' }],
+    ['/new', { body: '<title>New</title>one' }],
+  ]);
+  const watch = await watchSite(site, [{ url: 'https://example.org/old' }]);
+  const page = async () => (await watch.store.pages({ limit: 1 }))[0]!;
+  await watch.until(5 * hourMs);
+  expect((await page()).state.movedTo).toBe('https://example.org/new');
+  expect((await watch.store.changes({ after: 0, limit: 9 })).map(({ kind }) => kind)).toEqual(['moved']);
+  const count = (path: string) => watch.asked.filter((url) => url === `https://example.org${path}`).length;
+  expect(count('/old')).toBe(1);
+  expect(count('/new')).toBeGreaterThan(10);
+  site.set('/new', { body: '<title>New</title>two' });
+  await watch.until(20 * hourMs);
+  expect((await page()).state.version).toBe(2);
+  expect(count('/old')).toBeLessThanOrEqual(3);
+  site.set('/old', { body: '<title>Old</title>back' });
+  await watch.until(60 * hourMs);
+  expect((await page()).state.movedTo).toBeUndefined();
+  expect((await watch.store.versionText((await page()).page.id, 3))!).toContain('back');
+  await watch.end();
+});
+
+test('a page that is not there when it is first looked for is no change; its coming is one', async () => {
+  const site = new Map<string, SitePage>();
+  const watch = await watchSite(site, [{ url: 'https://example.org/soon' }]);
+  await watch.until(5 * hourMs);
+  expect((await watch.store.pages({ limit: 1 }))[0]!.state).toMatchObject({ status: 'gone', version: 0 });
+  expect(await watch.store.changes({ after: 0, limit: 9 })).toEqual([]);
+  site.set('/soon', { body: '<title>Soon</title>here' });
+  await watch.until(10 * hourMs);
+  expect(await watch.store.changes({ after: 0, limit: 9 })).toMatchObject([
+    { kind: 'returned', summary: 'The page is there now.', toVersion: 1 },
+  ]);
+  await watch.end();
 });

@@ -30,6 +30,8 @@ export interface Origin {
   readonly beginning?: boolean;
   /** A part of a sitemap, read for what it lists. */
   readonly index?: boolean;
+  /** Gone for so long that it rests; it resumes when it is listed again. */
+  readonly retired?: boolean;
 }
 
 export function originOf(page: Pick<Page, 'options'>): Origin | undefined {
@@ -41,13 +43,15 @@ export function originOf(page: Pick<Page, 'options'>): Origin | undefined {
 
 export interface Findings {
   readonly pages: readonly NewPage[];
+  /** Pages that had retired and are listed again. */
+  readonly back: readonly Page[];
   /** Watched pages that an index says have changed, and how much its word is worth. */
   readonly hints: readonly { readonly entry: Entry; readonly chance: number }[];
 }
 
 type Fetched = Extract<Outcome, { kind: 'fetched' }>;
 
-const nothing: Findings = { pages: [], hints: [] };
+const nothing: Findings = { pages: [], back: [], hints: [] };
 const dayMs = 86_400_000;
 /** A page may be gone for a while by mistake; after a week it is meant. */
 const retireAfterMs = 7 * dayMs;
@@ -91,10 +95,15 @@ export class Discovery {
     if (!mayList) return nothing;
     const revealed = reveal(fetched, url);
     const hints = revealed.kind === 'links' ? [] : this.#hints(entry, revealed.listed, nowMs);
-    if (!root) return { pages: [], hints };
+    if (!root) return { pages: [], back: [], hints };
     const depth = (originOf(entry.page)?.depth ?? 0) + (revealed.kind === 'links' ? 1 : 0);
     const pages = depth > root.scope.depthMax ? [] : this.#newPages(root, revealed.listed, depth, nowMs, first);
-    return { pages, hints };
+    return { pages, back: this.#listedAgain(revealed.listed), hints };
+  }
+
+  #listedAgain(listed: readonly Listed[]): readonly Page[] {
+    const entries = listed.flatMap(({ url }) => this.#collection.withUrl(url));
+    return entries.filter(({ page }) => page.paused && originOf(page)?.retired).map(({ page }) => page);
   }
 
   #rootOf(entry: Entry): Root | undefined {
@@ -162,6 +171,12 @@ export class Discovery {
   retires(page: Page, state: PageState, nowMs: number): boolean {
     if (state.status !== 'gone' || !originOf(page)) return false;
     return nowMs - (state.lastSeenMs ?? page.addedAtMs) > retireAfterMs;
+  }
+
+  /** The settings of a page that retires, or comes back. */
+  static rest(page: Page, retired: boolean): Pick<Page, 'paused' | 'options'> {
+    const { retired: _retired, ...origin } = originOf(page)!;
+    return { paused: retired, options: { ...page.options, discovered: retired ? { ...origin, retired } : origin } };
   }
 
   get hasLearned(): boolean {

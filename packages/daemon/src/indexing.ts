@@ -2,18 +2,20 @@
 import type { Finding } from '@revisit/core';
 import type { Collection, Entry } from './collection.ts';
 import { verdict } from './detect/verdict.ts';
-import type { Discovery } from './discovery.ts';
+import { Discovery } from './discovery.ts';
 import type { Keeping } from './keeping.ts';
+import type { Lifetimes } from './lifetimes.ts';
 import type { Detected, Fetched, LoopParts } from './loop-parts.ts';
 import type { Detection } from './values/change.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
+import type { Page } from './values/page.ts';
 
 /** A transaction of many looks costs little more than one of a few; more would delay the first of them. */
 const batchMax = 256;
 /** How many observations, or for how long, are gathered under load; short against any request over a network. */
-const gatherMax = 64;
-const gatherMs = 5;
+const gatherMax = 192;
+const gatherMs = 20;
 
 /** What indexing asks of the loop around it. */
 export interface Around {
@@ -33,10 +35,14 @@ export interface Around {
   readonly idle: () => void;
 }
 
+/** Detections that have begun, by page. */
+type Early = Map<string, Detected | Promise<Detected>>;
+
 export class Indexing {
-  readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned'>;
+  readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned' | 'websub'>;
   readonly #collection: Collection;
   readonly #discovery: Discovery;
+  readonly #lifetimes: Lifetimes;
   readonly #keeping: Keeping;
   readonly #queueMax: number;
   readonly #around: Around;
@@ -47,15 +53,21 @@ export class Indexing {
   #running: Promise<void> | undefined;
 
   constructor(
-    parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned'>,
+    parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned' | 'websub'>,
     /** What is indexed, and where it is kept. */
-    into: { readonly collection: Collection; readonly discovery: Discovery; readonly keeping: Keeping },
+    into: {
+      readonly collection: Collection;
+      readonly discovery: Discovery;
+      readonly lifetimes: Lifetimes;
+      readonly keeping: Keeping;
+    },
     queueMax: number,
     around: Around,
   ) {
     this.#parts = parts;
     this.#collection = into.collection;
     this.#discovery = into.discovery;
+    this.#lifetimes = into.lifetimes;
     this.#keeping = into.keeping;
     this.#queueMax = queueMax;
     this.#around = around;
@@ -114,9 +126,11 @@ export class Indexing {
       // A small queue drains in small batches, or it would stay full while one is worked through.
       const batch = this.#queue.slice(0, Math.max(1, Math.min(batchMax, this.#queueMax >> 3)));
       const looks: Look[] = [];
-      for (const observation of batch) looks.push(...(await this.#looksOf(observation)));
+      const early = this.#detectEarly(batch);
+      for (const observation of batch) await this.#look(observation, early, looks);
       if (!(await this.#keeping.keep(looks))) return;
-      const pageless = batch.filter(({ probe }) => !looks.some((look) => look.probeId === probe.id));
+      const paged = new Set(looks.map(({ probeId }) => probeId));
+      const pageless = batch.filter(({ probe }) => !paged.has(probe.id));
       if (pageless.length > 0) await this.#parts.store.finished(pageless.map(({ probe }) => probe.id));
       this.#queue.splice(0, batch.length);
       this.#around.indexed(batch.length, looks.length, this.#parts.clock.nowMs() - begunMs);
@@ -125,51 +139,80 @@ export class Indexing {
     }
   }
 
-  async #looksOf(observation: Observation): Promise<readonly Look[]> {
-    const { detect, policy } = this.#parts;
-    const { outcome, probe } = observation;
-    const looks: Look[] = [];
-    for (const id of probe.pageIds) {
+  /** Detections of a batch go on side by side; a page's second look in it waits for what the first one says. */
+  #detectEarly(batch: readonly Observation[]): Early {
+    const early: Early = new Map();
+    for (const observation of batch) {
+      if (observation.outcome.kind !== 'fetched') continue;
+      for (const id of observation.probe.pageIds) {
+        const entry = early.has(id) ? undefined : this.#collection.byId(id);
+        if (entry) early.set(id, this.#detect(entry, observation.outcome, observation));
+      }
+    }
+    return early;
+  }
+
+  #detect(entry: Entry, fetched: Fetched, { finalUrl, probe, startedAtMs }: Observation): Detected | Promise<Detected> {
+    const second = this.#secondLooks.delete(entry.page.id);
+    return this.#parts.detect(entry, fetched, { url: finalUrl ?? probe.url, ms: startedAtMs, second });
+  }
+
+  /** What an observation says about its pages. Most looks find nothing new, and wait for nothing here. */
+  async #look(observation: Observation, early: Early, looks: Look[]): Promise<void> {
+    for (const id of observation.probe.pageIds) {
       const entry = this.#collection.byId(id);
       if (!entry) continue;
-      const detected =
-        outcome.kind === 'fetched'
-          ? await detect(entry, outcome, {
-              url: observation.finalUrl ?? probe.url,
-              ms: observation.startedAtMs,
-              second: this.#secondLooks.delete(id),
-            })
-          : undefined;
-      const look = await this.#completed(verdict(entry, observation, detected?.detection, detected?.state), detected);
-      if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined)
-        this.#around.putOff(id, look, outcome.untilMs);
-      else if (!entry.page.paused) {
-        const tookMs = observation.endedAtMs - observation.startedAtMs;
-        const finding = { ...findingOf(look, detected?.detection), seconds: tookMs / 1000 };
-        const revealed = outcome.kind === 'fetched' ? await this.#discover(entry, outcome, observation, look) : 0;
-        // A look that revealed new pages was worth as much as one that found so many changes.
-        const worth =
-          revealed > 0 ? { kind: 'changed' as const, count: Math.max(revealed, finding.count ?? 1) } : finding;
-        policy.looked(entry.index, look.atMs / 1000, finding.kind === 'first' ? finding : { ...finding, ...worth });
-        this.#around.learned(entry);
-        if (finding.kind !== 'failed') this.#discovery.looked(entry, finding.kind === 'changed');
+      let detected: Detected | undefined;
+      if (observation.outcome.kind === 'fetched') {
+        const begun = early.get(id) ?? this.#detect(entry, observation.outcome, observation);
+        detected = begun instanceof Promise ? await begun : begun;
+        early.delete(id);
       }
-      const model = entry.page.paused ? undefined : policy.save?.(entry.index);
+      const plain = verdict(entry, observation, detected?.detection, detected?.state);
+      const look = plain.change || detected?.again || detected?.raw ? await this.#completed(plain, detected) : plain;
+      await this.#learn(entry, observation, look, detected?.detection);
+      const model = entry.page.paused ? undefined : this.#parts.policy.save?.(entry.index);
       looks.push(model ? { ...look, state: { ...look.state, model } } : look);
-      const { model: _model, ...state } = look.state;
-      entry.state = state;
+      this.#collection.looked(entry, look.state);
     }
-    return looks;
+  }
+
+  async #learn(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined): Promise<void> {
+    const { policy } = this.#parts;
+    const { outcome } = observation;
+    if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined) {
+      this.#around.putOff(entry.page.id, look, outcome.untilMs);
+      return;
+    }
+    if (entry.page.paused) return;
+    const tookMs = observation.endedAtMs - observation.startedAtMs;
+    const finding = { ...findingOf(look, detection), seconds: tookMs / 1000 };
+    const news = outcome.kind === 'fetched' && (look.kind === 'first' || look.kind === 'changed');
+    const revealed = news ? await this.#discover(entry, outcome, observation, look) : 0;
+    // A look that revealed new pages was worth as much as one that found so many changes.
+    const worth =
+      revealed > 0 && finding.kind !== 'first'
+        ? { ...finding, kind: 'changed' as const, count: Math.max(revealed, finding.count ?? 1) }
+        : finding;
+    policy.looked(entry.index, look.atMs / 1000, worth);
+    this.#around.learned(entry);
+    if (finding.kind === 'failed') return;
+    this.#discovery.looked(entry, finding.kind === 'changed');
+    this.#parts.websub?.looked(entry, entry.state.lastSeenMs, finding.kind === 'changed');
+    if (outcome.kind === 'fetched') void this.#parts.websub?.found(entry, outcome.hub);
+    if (finding.kind !== 'first') this.#lifetimes.looked(entry, look.atMs, finding.kind === 'changed');
+    if (outcome.kind === 'fetched' || outcome.kind === 'not-modified')
+      this.#lifetimes.stated(entry, look.atMs, outcome.maxAgeSeconds);
   }
 
   /** Takes in what the answer says about other pages; answers how many it revealed. */
   async #discover(entry: Entry, fetched: Fetched, observation: Observation, look: Look): Promise<number> {
-    if (look.kind !== 'first' && look.kind !== 'changed') return 0;
     const { clock, policy, store } = this.#parts;
     const nowMs = clock.nowMs();
     const url = observation.finalUrl ?? observation.probe.url;
-    const { pages, hints } = this.#discovery.read(entry, fetched, url, nowMs, look.kind === 'first');
+    const { pages, back, hints } = this.#discovery.read(entry, fetched, url, nowMs, look.kind === 'first');
     for (const hint of hints) policy.hinted?.(hint.entry.index, nowMs / 1000, hint.chance);
+    if (back.length > 0) await this.#setResting(back, false);
     if (pages.length === 0) return 0;
     const kept = await store.addPages(pages);
     if (kept.kind === 'failed') return 0;
@@ -179,13 +222,17 @@ export class Indexing {
 
   /** Pages that were found and are gone for good rest from now on, with all their versions. */
   async #retire(looks: readonly Look[]): Promise<void> {
-    const { clock, store } = this.#parts;
+    const nowMs = this.#parts.clock.nowMs();
     const retired = looks.flatMap((look) => {
-      const page = this.#collection.byId(look.pageId)?.page;
-      return page && !page.paused && this.#discovery.retires(page, look.state, clock.nowMs()) ? [page.id] : [];
+      const page = look.kind === 'gone' ? this.#collection.byId(look.pageId)?.page : undefined;
+      return page && !page.paused && this.#discovery.retires(page, look.state, nowMs) ? [page] : [];
     });
-    if (retired.length === 0) return;
-    const kept = await store.updatePages(retired.map((id) => ({ id, settings: { paused: true } })));
+    if (retired.length > 0) await this.#setResting(retired, true);
+  }
+
+  async #setResting(pages: readonly Page[], resting: boolean): Promise<void> {
+    const changes = pages.map((page) => ({ id: page.id, settings: Discovery.rest(page, resting) }));
+    const kept = await this.#parts.store.updatePages(changes);
     if (kept.kind === 'kept') for (const watched of kept.value) this.#around.watch(watched);
   }
 

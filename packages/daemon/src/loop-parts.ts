@@ -9,6 +9,7 @@ import type { Look, WatchedPage } from './values/look.ts';
 import type { Observer, Outcome, RobotsUnderstood } from './values/observation.ts';
 import type { PlannedDelivery } from './values/outbox.ts';
 import type { Page } from './values/page.ts';
+import type { WebSub } from './websub.ts';
 
 export interface LoopSettings {
   readonly looksPerSecond: number;
@@ -25,6 +26,13 @@ export interface LoopSettings {
 }
 
 export type Fetched = Extract<Outcome, { kind: 'fetched' }>;
+
+export interface DetectedAt {
+  readonly url: string;
+  readonly ms: number;
+  /** This look was asked for by the last one. */
+  readonly second: boolean;
+}
 
 export interface Detected {
   readonly detection: Detection;
@@ -53,12 +61,7 @@ export interface LoopParts {
   readonly policy: Policy;
   /** Sites whose pages this loop looks after; all of them unless it shares the work. */
   readonly accepts?: (site: string) => boolean;
-  readonly detect: (
-    watched: WatchedPage,
-    fetched: Fetched,
-    /** `second`: this look was asked for by the last one. */
-    at: { readonly url: string; readonly ms: number; readonly second: boolean },
-  ) => Promise<Detected>;
+  readonly detect: (watched: WatchedPage, fetched: Fetched, at: DetectedAt) => Detected | Promise<Detected>;
   /** In which order the pages of a sweep leave; as planned from access times unless given. */
   readonly sweepOrder?: SweepOrder;
   /** What the operator set for single sites. */
@@ -69,6 +72,8 @@ export interface LoopParts {
   readonly needs?: (page: Page) => Pick<Page, 'life' | 'urgency'>;
   /** Who is to be told of what a look found; kept with it. */
   readonly planned?: (look: Look) => Promise<readonly PlannedDelivery[]>;
+  /** Hubs that tell of changes, where this daemon can be reached by them. */
+  readonly websub?: Pick<WebSub, 'found' | 'looked' | 'until'>;
   readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void;
 }
 

@@ -15,6 +15,7 @@ import { Departures } from './departures.ts';
 import { Discovery } from './discovery.ts';
 import { Indexing } from './indexing.ts';
 import { Keeping } from './keeping.ts';
+import { Lifetimes } from './lifetimes.ts';
 import { LastHour } from './last-hour.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
 import type { Change } from './values/change.ts';
@@ -33,6 +34,8 @@ const putOffMs = 86_400_000;
 const starvationWeight = 1;
 /** Access times are kept this often: they change slowly, and a site's take a kilobyte. */
 const saveAccessEveryMs = 3_600_000;
+/** robots.txt as it was read, and sites in trouble: a few hundred bytes each. */
+const saveMannersEveryMs = 600_000;
 /** How often somebody who waits for a sweep looks whether it is over. */
 const settlePollMs = 50;
 
@@ -47,6 +50,7 @@ export class Loop {
   /** What looks are worth, over all pages. */
   readonly market: CollectionMarket;
   readonly #departures: Departures;
+  readonly #lifetimes: Lifetimes;
   readonly #indexing: Indexing;
   readonly #keeping: Keeping;
   /** Aborted at the end, so that no sleeper keeps the process alive. */
@@ -63,6 +67,7 @@ export class Loop {
   readonly #sinceMs: number;
   #savedAllMs = 0;
   #savedAccessMs = 0;
+  #savedMannersMs = 0;
   #wake: () => void = () => {};
 
   constructor(parts: LoopParts, settings: LoopSettings) {
@@ -71,9 +76,16 @@ export class Loop {
     const now = parts.clock.nowMs();
     this.#sinceMs = now;
     this.market = new CollectionMarket(parts.policy, this.collection, settings.looksPerSecond);
-    this.#departures = new Departures(parts, this.collection, this.access, settings);
+    this.#lifetimes = new Lifetimes(parts.random);
+    const known = { access: this.access, lifetimes: this.#lifetimes };
+    this.#departures = new Departures(parts, this.collection, known, settings);
     this.#keeping = new Keeping(parts, () => this.#stopping);
-    const into = { collection: this.collection, discovery: this.#discovery, keeping: this.#keeping };
+    const into = {
+      collection: this.collection,
+      discovery: this.#discovery,
+      lifetimes: this.#lifetimes,
+      keeping: this.#keeping,
+    };
     this.#indexing = new Indexing(parts, into, settings.queueMax, {
       watch: (watched) => this.watch(watched),
       learned: (entry) => this.market.learned(entry, parts.clock.nowMs() / 1000),
@@ -180,15 +192,20 @@ export class Loop {
 
   /** Takes up every stored page and what an earlier process left unfinished. */
   async load(): Promise<void> {
-    const { store, policy, clock } = this.#parts;
+    const { store, policy, clock, observer } = this.#parts;
     const learned = await store.recall(`policy:${policy.name}`);
     const access = await store.recall('access-times');
     if (access) this.access.restore(access);
+    const manners = await store.recall('manners');
+    const delays = manners && observer.restore?.(manners);
     this.#loading = true;
     for await (const batch of store.everyPage()) for (const watched of batch) this.watch(watched);
     this.#loading = false;
+    for (const [site, delayMs] of delays ?? []) if (this.collection.sites.has(site)) this.#space(site, delayMs);
     const trusted = await store.recall('index-trust');
     if (trusted) this.#discovery.restore(trusted);
+    const lifetimes = await store.recall('lifetime-trust');
+    if (lifetimes) this.#lifetimes.restore(lifetimes);
     if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000);
     this.market.survey(clock.nowMs() / 1000);
     await this.resume(await store.unfinished());
@@ -285,6 +302,7 @@ export class Loop {
     const entry = this.collection.remove(id);
     if (!entry) return;
     this.#discovery.unwatched(entry.page);
+    this.#lifetimes.forget(entry);
     this.#departures.forget(entry);
     const nowSeconds = this.#parts.clock.nowMs() / 1000;
     if (!entry.page.paused) this.policy.forget(entry.index, nowSeconds);
@@ -294,7 +312,8 @@ export class Loop {
   /** What detection remembers of a page was changed by its user. */
   setDetectState(id: string, detectState: string): void {
     const entry = this.collection.byId(id);
-    if (entry) entry.state = { ...entry.state, detectState };
+    // Where it is not held in memory, the next look reads it from the store.
+    if (entry?.state.detectState !== undefined) entry.state = { ...entry.state, detectState };
   }
 
   /** Look at this page as soon as politeness allows, whatever the plan says. */
@@ -313,6 +332,13 @@ export class Loop {
   peek(what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>): Promise<Observation> {
     this.#count(1);
     return this.#parts.observer.observe(this.#departures.outside(what));
+  }
+
+  /** A form for somebody who offers to tell of changes; it counts against the budget as a look does. */
+  submit(url: string, form: Readonly<Record<string, string>>): Promise<number | undefined> {
+    this.#departures.settle(1);
+    this.#sent++;
+    return this.#parts.observer.submit?.(url, form) ?? Promise.resolve(undefined);
   }
 
   /** A second look that detection wants; if the process ends before, the plan's next look serves as well. */
@@ -473,7 +499,7 @@ export class Loop {
 
   /** A robot that is free while most are busy waits a moment for others: their probes leave in one transaction. */
   #sendSoon(): void {
-    if (this.#inFlight <= (3 * this.#settings.robots) / 4) {
+    if (this.#inFlight <= this.#settings.robots / 2) {
       this.#wake();
     } else if (!this.#gatheringProbes) {
       this.#gatheringProbes = true;
@@ -502,16 +528,22 @@ export class Loop {
   }
 
   async #saveAll(now: boolean): Promise<void> {
-    const { clock, policy, store } = this.#parts;
-    if (!now && clock.nowMs() - this.#savedAllMs < saveAllEveryMs) return;
-    if (now || clock.nowMs() - this.#savedAccessMs >= saveAccessEveryMs) {
-      this.#savedAccessMs = clock.nowMs();
+    const { clock, observer, policy, store } = this.#parts;
+    const nowMs = clock.nowMs();
+    if (!now && nowMs - this.#savedAllMs < saveAllEveryMs) return;
+    this.#savedAllMs = nowMs;
+    if (now || nowMs - this.#savedAccessMs >= saveAccessEveryMs) {
+      this.#savedAccessMs = nowMs;
       await store.remember('access-times', this.access.save());
     }
-    if (!policy.saveAll || (!now && clock.nowMs() - this.#savedAllMs < saveAllEveryMs)) return;
-    this.#savedAllMs = clock.nowMs();
+    if (now || nowMs - this.#savedMannersMs >= saveMannersEveryMs) {
+      this.#savedMannersMs = nowMs;
+      const manners = observer.save?.();
+      if (manners) await store.remember('manners', manners);
+    }
     if (policy.saveAll) await store.remember(`policy:${policy.name}`, policy.saveAll());
     if (this.#discovery.hasLearned) await store.remember('index-trust', this.#discovery.save());
+    if (this.#lifetimes.hasLearned) await store.remember('lifetime-trust', this.#lifetimes.save());
   }
 }
 

@@ -89,12 +89,14 @@ const lookAhead = 512;
 
 /** The order is thought over when an hour begins and when this share of what was left has gone. */
 const replanShare = 0.1;
+/** But not sooner: what is known of a site's speed does not change in seconds, and a fast sweep would do nothing but plan. */
+const replanMsMin = 30_000;
 
 /** The pages of a sweep that have not left yet, in order. */
 export class SweepLine {
   #stops: SweepStop[] = [];
   #first = 0;
-  #planned = { size: 0, hour: 0 };
+  #planned = { size: 0, atMs: 0 };
 
   get size(): number {
     return this.#stops.length - this.#first;
@@ -107,15 +109,16 @@ export class SweepLine {
   /** Answers take longer or shorter than expected, so what is left is ordered anew now and then. */
   refresh(order: SweepOrder, context: () => SweepContext, nowMs: number): void {
     if (this.size === 0) return;
-    const { size, hour } = this.#planned;
-    if (Math.floor(nowMs / 3_600_000) === hour && this.size > (1 - replanShare) * size) return;
+    const { size, atMs } = this.#planned;
+    const sameHour = Math.floor(nowMs / 3_600_000) === Math.floor(atMs / 3_600_000);
+    if (sameHour && (nowMs - atMs < replanMsMin || this.size > (1 - replanShare) * size)) return;
     this.#plan(this.#stops.slice(this.#first), order, context());
   }
 
   #plan(stops: readonly SweepStop[], order: SweepOrder, context: SweepContext): void {
     this.#stops = [...order(stops, context)];
     this.#first = 0;
-    this.#planned = { size: stops.length, hour: Math.floor(context.nowMs / 3_600_000) };
+    this.#planned = { size: stops.length, atMs: context.nowMs };
   }
 
   /** The first stop whose site is free, taken out of the line; undefined when none of the next few is. */

@@ -115,7 +115,8 @@ export class PostgresStore implements Store {
        ON CONFLICT (pk) DO UPDATE SET (status, version, told_version, hash, etag, last_modified, last_look, last_seen,
          last_change, fault_code, fault_sentence, failures, looks, changes, moved_to, seen_title, model, detect_state,
          validators_url) =
-         ($2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20)`,
+         ($2,$3,$4,coalesce($5,states.hash),$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,
+         coalesce($19,states.detect_state),$20)`,
       [pk, ...stateValues(state)].map((value) => (typeof value === 'string' ? value.replaceAll('\0', '') : value)),
     );
   }

@@ -45,6 +45,8 @@ const driftMax = 1.25;
 const meanWeightMin = 1 / 200;
 /** A rule made from fewer pages would follow chance. */
 const pagesBeforeRule = 20;
+/** A rule holds at least this long, unless twice the pages are known: on a fast machine the ratio moves at every batch. */
+const ruleMsMin = 10_000;
 
 class RunningMean {
   value = 0;
@@ -61,6 +63,9 @@ interface Rule {
   readonly ratio: number;
   readonly queueBlock: number;
   readonly robotBlock: number;
+  readonly madeMs: number;
+  /** From how many pages it was made. */
+  readonly pages: number;
 }
 
 export class RobotPool {
@@ -92,14 +97,14 @@ export class RobotPool {
     if (!fits) this.#overflowed++;
     if (this.#emptySinceMs !== undefined) this.#emptyMs += nowMs - this.#emptySinceMs;
     this.#emptySinceMs = undefined;
-    this.#follow(queue, 'arrival');
+    this.#follow(queue, 'arrival', nowMs);
   }
 
   /** So many pages were indexed in so long together; `queue` is what is left. */
   indexed(queue: number, pages: number, busyMs: number, nowMs: number): void {
     if (pages > 0) this.#indexMs.add(busyMs / pages, pages);
     if (queue === 0) this.#emptySinceMs ??= nowMs;
-    this.#follow(queue, 'departure');
+    this.#follow(queue, 'departure', nowMs);
   }
 
   state(nowMs: number): RobotPoolState {
@@ -113,9 +118,9 @@ export class RobotPool {
     };
   }
 
-  #follow(queue: number, event: 'arrival' | 'departure'): void {
+  #follow(queue: number, event: 'arrival' | 'departure', nowMs: number): void {
     const { robotsMin, robotsMax } = this.#settings;
-    this.#renewRule();
+    this.#renewRule(nowMs);
     if (!this.#rule) {
       this.#target = this.#known ? robotsMax : this.#places(queue);
       return;
@@ -143,8 +148,10 @@ export class RobotPool {
     return this.#fetchMs.count >= pagesBeforeRule && this.#indexMs.count >= pagesBeforeRule;
   }
 
-  #renewRule(): void {
+  #renewRule(nowMs: number): void {
     if (!this.#known) return;
+    const old = this.#rule;
+    if (old && nowMs - old.madeMs < ruleMsMin && this.#indexMs.count < 2 * old.pages) return;
     const { robotsMin, robotsMax, queueMax, starvationWeight } = this.#settings;
     // Pages the indexer takes while a robot brings one; an indexer too fast to measure takes a microsecond a page.
     const ratio = Math.max(this.#fetchMs.value, 1e-3) / Math.max(this.#indexMs.value, 1e-3);
@@ -152,7 +159,7 @@ export class RobotPool {
       this.#rule = undefined;
       return;
     }
-    const made = this.#rule?.ratio;
+    const made = old?.ratio;
     if (made !== undefined && ratio < made * driftMax && ratio > made / driftMax) return;
     const queueBlock = Math.max(1, Math.ceil(queueMax / queueBlocksMax));
     const robotBlock = Math.max(1, Math.ceil(robotsMax / robotBlocksMax));
@@ -166,6 +173,6 @@ export class RobotPool {
       switchCost: switchCost / queueBlock,
       recall: 'draining',
     });
-    this.#rule = { plan, ratio, queueBlock, robotBlock };
+    this.#rule = { plan, ratio, queueBlock, robotBlock, madeMs: nowMs, pages: this.#indexMs.count };
   }
 }

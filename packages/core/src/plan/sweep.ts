@@ -58,6 +58,8 @@ export function planSweep(problem: SweepProblem): SweepPlan {
   for (const share of [1, 0.9, 0.8]) {
     const horizon = Math.max(1, Math.ceil((problem.intoHourSeconds + share * best.finishSeconds) / 3600));
     consider('relatively fast first', relativePriority(problem, horizon));
+    // Within one hour every price is the same, and so is the order; a shorter horizon only repeats it.
+    if (horizon === 1) break;
     consider('prices', pricedPriority(problem, horizon));
   }
   return best;

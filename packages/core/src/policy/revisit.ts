@@ -59,8 +59,10 @@ export class RevisitPolicy implements Policy {
   private readonly price: Price;
   private readonly hours: BestHour;
   private readonly queue = new DueQueue();
-  private readonly watched: (Watched | undefined)[] = [];
-  private readonly members: number[][] = [];
+  private readonly watched: (Terms | undefined)[] = [];
+  /** Pages of a site mostly share theirs; one for each page would take as much memory as its model. */
+  private readonly termsKnown = new Map<string, Terms>();
+  private readonly members: Members[] = [];
   private readonly plannedActivity: number[] = [];
   private pages = 0;
   private budget = 0;
@@ -83,19 +85,29 @@ export class RevisitPolicy implements Policy {
   watch(page: Watched, now: number): void {
     if (this.watched[page.page]) this.forget(page.page);
     const groups = page.groups ?? [page.folder];
-    this.watched[page.page] = page;
+    this.watched[page.page] = this.termsOf(page);
     this.models.open(page.page, groups, now);
-    for (const group of groups) (this.members[group] ??= []).push(page.page);
+    for (const group of groups) this.members[group] = joined(this.members[group], page.page);
     this.pages++;
     this.queue.set(page.page, now);
+  }
+
+  private termsOf({ site, weight, spacingSeconds, loss }: Watched): Terms {
+    const key = `${site} ${weight} ${spacingSeconds} ${loss}`;
+    let terms = this.termsKnown.get(key);
+    if (!terms) {
+      terms = { site, weight, spacingSeconds, ...(loss ? { loss } : {}) };
+      // As many kinds of terms as pages at worst; then they are no longer worth remembering.
+      if (this.termsKnown.size >= termsKnownMax) this.termsKnown.clear();
+      this.termsKnown.set(key, terms);
+    }
+    return terms;
   }
 
   forget(page: number): void {
     if (!this.watched[page]) return;
     for (const group of this.models.groupsOf(page)) {
-      const list = this.members[group]!;
-      list[list.indexOf(page)] = list[list.length - 1]!;
-      list.pop();
+      this.members[group] = left(this.members[group], page);
     }
     this.watched[page] = undefined;
     this.models.close(page);
@@ -242,7 +254,7 @@ export class RevisitPolicy implements Policy {
     const planned = this.plannedActivity[wide] ?? 1;
     if (activity > (1 + drift) * planned) {
       this.plannedActivity[wide] = activity;
-      this.hasten(this.members[wide]!, at);
+      this.hasten(listOf(this.members[wide]), at);
     } else if (activity < (1 - drift) * planned) {
       this.plannedActivity[wide] = activity;
     }
@@ -253,7 +265,7 @@ export class RevisitPolicy implements Policy {
     const { siblings } = this.models;
     for (const group of this.models.groupsOf(page)) {
       siblings.found(group, from, until);
-      if (siblings.episodeChance(group) >= concernMin * this.usualMass) this.hasten(this.members[group]!, until);
+      if (siblings.episodeChance(group) >= concernMin * this.usualMass) this.hasten(listOf(this.members[group]), until);
     }
   }
 
@@ -400,4 +412,30 @@ export class RevisitPolicy implements Policy {
 /** A server's word on when the page changed; one that says "now" at every look, or names the future, says nothing. */
 function believable(modifiedAt: number | undefined, at: number): number | undefined {
   return modifiedAt !== undefined && modifiedAt < at - 5 ? modifiedAt : undefined;
+}
+
+/** What is asked of a page. */
+type Terms = Pick<Watched, 'site' | 'weight' | 'spacingSeconds' | 'loss'>;
+
+const termsKnownMax = 100_000;
+
+/** The pages of a group. Many groups have one: a list for each would take as much memory as all else that is known of its page. */
+type Members = number | number[] | undefined;
+
+function listOf(members: Members): readonly number[] {
+  return members === undefined ? [] : typeof members === 'number' ? [members] : members;
+}
+
+function joined(members: Members, page: number): Members {
+  if (members === undefined) return page;
+  if (typeof members === 'number') return [members, page];
+  members.push(page);
+  return members;
+}
+
+function left(members: Members, page: number): Members {
+  if (members === undefined || typeof members === 'number') return members === page ? undefined : members;
+  members[members.indexOf(page)] = members[members.length - 1]!;
+  members.pop();
+  return members;
 }

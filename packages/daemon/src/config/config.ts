@@ -61,6 +61,10 @@ const hours = z.string().refine((text) => parseHours(text) !== undefined, { erro
 const network = z.string().refine((text) => parseNetwork(text).kind === 'network', {
   error: 'an address range such as 10.0.0.0/8 or ::1/128 is expected',
 });
+const publicUrl = z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
+  error: 'an address such as https://revisit.example.org is expected',
+});
+
 const proxy = z.string().refine((text) => /^(https?|socks5h?):$/.test(URL.parse(text)?.protocol ?? ''), {
   error: 'an address such as http://proxy:3128 or socks5://user:password@proxy:1080 is expected',
 });
@@ -143,6 +147,9 @@ export const fileSchema = z.strictObject({
     .describe('Pages by tag, planned by a policy of their own; a page with several such tags belongs to the first'),
   allowNetwork: z.array(network).optional().describe('Private networks that may be visited, as CIDR'),
   contact: z.string().optional().describe('How site owners reach you; part of the user agent'),
+  publicUrl: publicUrl
+    .optional()
+    .describe('Where this daemon is reached from outside; hubs (WebSub) then tell of changes'),
   proxy: proxy.optional().describe('Requests go through this: http, https, socks5 or socks5h (names looked up there)'),
   chromium: z.string().optional().describe('The browser for pages that need one, if it is not found by itself'),
   sites: z
@@ -195,6 +202,8 @@ export interface Config {
   readonly collections: Readonly<Record<string, ConfigCollection>>;
   readonly allowNetwork: readonly string[];
   readonly contact: string | undefined;
+  /** Without a slash at the end. */
+  readonly publicUrl: string | undefined;
   readonly proxy: string | undefined;
   readonly chromium: string | undefined;
   readonly sites: Readonly<Record<string, ConfigSite>>;
@@ -331,6 +340,7 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     collections: all.collections ?? {},
     allowNetwork: all.allowNetwork ?? [],
     contact: all.contact,
+    publicUrl: all.publicUrl?.replace(/\/+$/, ''),
     proxy: all.proxy,
     chromium: all.chromium,
     sites: all.sites ?? {},

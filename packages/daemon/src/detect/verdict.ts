@@ -4,7 +4,7 @@
  *
  *   new ──readable──► present ──404, 410──► gone ──readable──► present (told: returned)
  *    │                   └──no copy──► unreadable ──readable──► present (told only if it differs from our copy)
- *    └── 404, 410 ──► gone (told: gone)         └──404, 410──► gone
+ *    └── 404, 410 ──► gone (never seen: not told)  └──404, 410──► gone
  *
  * Each arrow is told once, when it is taken; staying in a state says nothing. Failures and refusals take no arrow.
  */
@@ -41,7 +41,8 @@ function gone(before: PageState, status: number): Said {
   return {
     kind: 'gone',
     state: { status: 'gone', fault, failures: 0, validators: {} },
-    ...(before.status === 'gone' ? {} : { told }),
+    // A page that was never there has not gone; when it comes, that is told.
+    ...(before.status === 'gone' || before.version === 0 ? {} : { told }),
   };
 }
 
@@ -67,7 +68,8 @@ function readable(before: PageState, detection: Exclude<Detection, { kind: 'unre
     ...(detection.projection.title === undefined ? {} : { seenTitle: detection.projection.title }),
   };
   if (detection.kind === 'first') {
-    const told: Entry = { ...returned, toVersion: version };
+    const summary = before.version === 0 ? 'The page is there now.' : returned.summary;
+    const told: Entry = { ...returned, summary, toVersion: version };
     return { kind: 'first', state: { ...state, toldVersion: version }, ...(wasGone ? { told } : {}) };
   }
   if (detection.quiet !== undefined && !wasGone) return { kind: 'changed', state };
@@ -127,8 +129,11 @@ export function verdict(
   const word = withNews(watched, observation, said(before, observation, detection));
   const saw = word.kind === 'first' || word.kind === 'changed' || word.kind === 'unchanged';
   const { fault: _fault, ...calm } = before;
+  // An answer from the page's own URL itself says that it is there again.
+  const isBack = saw && probe.movedFrom === undefined && observation.movedTo === undefined;
+  const { movedTo: _movedTo, ...settled } = calm;
   const state: PageState = {
-    ...(saw ? calm : before),
+    ...(isBack ? settled : saw ? calm : before),
     looks: before.looks + 1,
     lastLookMs: startedAtMs,
     ...(saw ? { status: 'present' as const, failures: 0, lastSeenMs: startedAtMs } : {}),

@@ -9,7 +9,9 @@ export interface Ask {
   /** Sent only to the URL that issued them. */
   readonly validators?: Validators;
   /** A page, a part of a rendered page, or the site's robots.txt. */
-  readonly purpose: 'page' | 'part' | 'robots';
+  readonly purpose: 'page' | 'part' | 'robots' | 'form';
+  /** Sent as a form (POST), where there is one. */
+  readonly form?: Readonly<Record<string, string>>;
   /** What robots.txt asks for beyond the operator's spacing. */
   readonly crawlDelayMs?: number;
   readonly signal?: AbortSignal | undefined;

@@ -48,13 +48,17 @@ function exchange(options: FetchOptions, ask: Ask, headers: Record<string, strin
     const handler = new Exchange(options, ask, resolve);
     try {
       options.dispatcher.dispatch(
-        { origin: ask.url.origin, path: ask.url.pathname + ask.url.search, method: 'GET', headers },
+        { origin: ask.url.origin, path: ask.url.pathname + ask.url.search, headers, ...sent(ask) },
         handler,
       );
     } catch (error) {
       handler.onResponseError(undefined, error as Error);
     }
   });
+}
+
+function sent({ form }: Ask): Pick<Dispatcher.DispatchOptions, 'method' | 'body'> {
+  return form ? { method: 'POST', body: new URLSearchParams(form).toString() } : { method: 'GET' };
 }
 
 /** Waiting for the first byte; reading; done. Done is final, whatever the connection says later. */
@@ -79,12 +83,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#options = options;
     this.#ask = ask;
     this.#resolve = resolve;
-    const { firstByteMs } = options.limits;
-    this.#timer = setTimeout(() => {
-      this.#end(
-        new LimitReached('first-byte-timeout', `${ask.url.host}: the answer did not begin within ${firstByteMs} ms`),
-      );
-    }, firstByteMs);
+    this.#timer = setTimeout(() => this.#late(), Math.min(options.limits.firstByteMs, options.limits.totalMs));
     this.#stop = () => this.#end(new LimitReached('stopped', 'the look was ended before it was done'));
     ask.signal?.addEventListener('abort', this.#stop, { once: true });
   }
@@ -100,18 +99,23 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     this.#answeredAtMs = this.#options.clock.nowMs();
-    const { totalMs, wireBytesMax } = this.#options.limits;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(
-      () => {
-        this.#end(
-          new LimitReached('total-timeout', `${this.#ask.url.host}: the answer was not complete within ${totalMs} ms`),
-        );
-      },
-      Math.max(totalMs - (performance.now() - this.#begunMs), 1),
-    );
+    const { wireBytesMax } = this.#options.limits;
     const announced = Number(headerOf(headers, 'content-length'));
     if (announced > wireBytesMax && this.#ask.purpose !== 'robots') this.#end(this.#tooLarge(`${announced} bytes`));
+  }
+
+  /** One timer serves both limits: most answers are whole before the first of them has passed. */
+  #late(): void {
+    const { host } = this.#ask.url;
+    const { firstByteMs, totalMs } = this.#options.limits;
+    const begun = this.#status !== 0;
+    const leftMs = (begun ? totalMs : firstByteMs) - (performance.now() - this.#begunMs);
+    // Timers may fire a moment early.
+    if (leftMs > 1) this.#timer = setTimeout(() => this.#late(), Math.ceil(leftMs));
+    else if (begun)
+      this.#end(new LimitReached('total-timeout', `${host}: the answer was not complete within ${totalMs} ms`));
+    else
+      this.#end(new LimitReached('first-byte-timeout', `${host}: the answer did not begin within ${firstByteMs} ms`));
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {

@@ -20,6 +20,7 @@ import { createFetch } from './fetch.ts';
 import type { SiteRules } from './gate.ts';
 import type { Limits } from './limits.ts';
 import { defaultLimits } from './limits.ts';
+import { Manners } from './manners.ts';
 import { outcomeOf } from './outcome.ts';
 import { withRedirects } from './redirects.ts';
 import type { RenderLimits } from './render.ts';
@@ -91,6 +92,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
   const gates = new SiteGates(gateOptions);
   for (const standing of options.standings ?? []) gates.restore(standing);
   const memory = new RobotsMemory();
+  const manners = new Manners(clock, memory, gates);
   const robotsOptions = {
     clock,
     random: options.random,
@@ -99,10 +101,8 @@ export function createObserver(options: ObserverOptions): WebObserver {
     bytesMax: limits.robotsBytesMax,
   };
 
-  const look = withRedirects(
-    limits.redirectsMax,
-    withRobots(memory, robotsOptions, withSiteGate(gates, gateOptions, withConditional(fetchPage))),
-  );
+  const polite = withSiteGate(gates, gateOptions, withConditional(fetchPage));
+  const look = withRedirects(limits.redirectsMax, withRobots(memory, robotsOptions, polite));
 
   const { chromium, renderLimits } = options;
   const renderer = createRenderer({ visit: look, clock, userAgent: options.userAgent, chromium, limits: renderLimits });
@@ -112,7 +112,8 @@ export function createObserver(options: ObserverOptions): WebObserver {
       const startedAtMs = clock.nowMs();
       const url = URL.parse(probe.url);
       if (!url) throw new Error(`probe ${probe.id} has no valid URL`);
-      const headers = { ...lower(options.siteRules?.(probe.site)?.headers), ...lower(probe.headers) };
+      const site = probe.movedFrom === undefined ? probe.site : siteOf(url.hostname);
+      const headers = { ...lower(options.siteRules?.(site)?.headers), ...lower(probe.headers) };
       const meter = { requests: 0, lastAtMs: startedAtMs };
       const ask = { url, headers, validators: probe.validators, purpose: 'page', signal, meter } as const;
       const answer = await (probe.render ? renderer.render(ask) : look(ask));
@@ -121,6 +122,23 @@ export function createObserver(options: ObserverOptions): WebObserver {
       return observation(probe, answer, when);
     },
     standing: (site) => gates.standing(site),
+    submit: async (text, form) => {
+      const url = URL.parse(text);
+      if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      const answer = await polite({ url, headers, form, purpose: 'form' });
+      return answer.kind === 'answered' ? answer.status : undefined;
+    },
+    save: () => manners.save(),
+    restore: (saved) => {
+      manners.restore(saved);
+      const delays = new Map<string, number>();
+      for (const [origin, delayMs] of memory.crawlDelays()) {
+        const site = siteOf(new URL(origin).hostname);
+        delays.set(site, Math.max(delayMs, delays.get(site) ?? 0));
+      }
+      return delays;
+    },
     robotsOf: (origin) => ({
       crawlDelayMs: memory.crawlDelayMsOf(origin),
       sitemaps: memory.sitemapsOf(origin),

@@ -6,6 +6,7 @@ import type { Probe } from '../values/probe.ts';
 import type { Answer, Headers } from './ask.ts';
 import { headerOf } from './ask.ts';
 import { validatorsOf } from './conditional.ts';
+import { hubOf } from './hubs.ts';
 
 export function outcomeOf(answer: Answer, probe: Probe): Outcome {
   if (answer.kind === 'refused') {
@@ -16,13 +17,15 @@ export function outcomeOf(answer: Answer, probe: Probe): Outcome {
     return { kind: answer.fault.code === 'address-refused' ? 'refused' : 'failed', fault: answer.fault };
   }
   const { status } = answer;
-  if (status === 304 && hasValidators(probe)) return { kind: 'not-modified' };
+  const maxAgeSeconds = lifetimeSeconds(answer.headers);
+  const lifetime = maxAgeSeconds === undefined ? {} : { maxAgeSeconds };
+  if (status === 304 && hasValidators(probe)) return { kind: 'not-modified', ...lifetime };
   if (status === 404 || status === 410) return { kind: 'gone', status };
   if (status < 200 || status >= 300 || status === 206)
     return { kind: 'failed', fault: statusFault(status, answer.url) };
   const type = headerOf(answer.headers, 'content-type');
-  const maxAgeSeconds = lifetimeSeconds(answer.headers);
-  const issuer = answer.url.href === probe.url ? undefined : answer.url.href;
+  const issuer = answer.url.href === (probe.movedFrom ?? probe.url) ? undefined : answer.url.href;
+  const hub = hubOf(headerOf(answer.headers, 'link'), answer.body, answer.url.href);
   return {
     kind: 'fetched',
     status,
@@ -30,7 +33,8 @@ export function outcomeOf(answer: Answer, probe: Probe): Outcome {
     mediaType: mediaTypeOf(type),
     charset: charsetOf(type),
     validators: validatorsOf(answer.headers, issuer),
-    ...(maxAgeSeconds === undefined ? {} : { maxAgeSeconds }),
+    ...lifetime,
+    ...(hub ? { hub } : {}),
   };
 }
 

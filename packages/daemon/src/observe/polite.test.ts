@@ -378,6 +378,32 @@ test('what is known of a site comes over a restart', async () => {
   expect(after.asked).toEqual([]);
 });
 
+test('robots.txt is not read again after a restart while it holds, and trouble with it is not forgotten', async () => {
+  const say = (ask: Ask) => {
+    if (ask.url.pathname !== '/robots.txt') return undefined;
+    return ask.url.hostname === 'down.example'
+      ? { status: 500 }
+      : { body: 'User-agent: *\nCrawl-delay: 7\nDisallow: /private' };
+  };
+  const before = world(say);
+  await before.see('https://www.example.org/');
+  await before.see('https://down.example/');
+  const saved = before.observer.save!()!;
+  expect(before.observer.save!()).toBeUndefined();
+  const after = world(say);
+  expect([...after.observer.restore!(saved)]).toEqual([['example.org', 7_000]]);
+  await after.run(after.clock.sleep(before.clock.nowMs() - startMs + 1000));
+  await after.see('https://www.example.org/');
+  expect((await after.see('https://www.example.org/private')).outcome).toMatchObject({
+    fault: { code: 'robots-disallowed' },
+  });
+  expect((await after.see('https://down.example/')).outcome).toMatchObject({ fault: { code: 'robots-unreachable' } });
+  expect(after.asked.map(({ url }) => url)).toEqual(['https://www.example.org/']);
+  await after.run(after.clock.sleep(25 * 3_600_000));
+  await after.see('https://www.example.org/');
+  expect(after.asked.map(({ url }) => url)).toContain('https://www.example.org/robots.txt');
+});
+
 test.each(Array.from({ length: 20 }, (_, seed) => seed))(
   'any mixture of sites, failures and waits is polite, seed %i',
   async (seed) => {

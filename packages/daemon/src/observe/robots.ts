@@ -46,15 +46,37 @@ interface Known {
   readonly unreachableSinceMs?: number;
 }
 
+/** What is known of an origin, as it is kept over a restart. */
+export type SavedRobots = readonly [origin: string, known: Known];
+
 export class RobotsMemory {
   readonly #known = new Map<string, Known>();
   #rules = 0;
+  /** Grows with everything learned, so that whoever keeps it knows when there is something to keep. */
+  revision = 0;
+
+  /** All that still holds: a file that was read, or the trouble there was in reading it. */
+  save(nowMs: number): SavedRobots[] {
+    return [...this.#known].filter(([, { untilMs, attempts }]) => untilMs > nowMs || attempts > 0);
+  }
+
+  restore(saved: readonly SavedRobots[]): void {
+    for (const [origin, known] of saved) this.set(origin, known);
+  }
+
+  /** What origins ask for by Crawl-delay, as far as they were read. */
+  *crawlDelays(): IterableIterator<readonly [origin: string, delayMs: number]> {
+    for (const [origin, { rules }] of this.#known) {
+      if (rules?.crawlDelayMs !== undefined) yield [origin, rules.crawlDelayMs];
+    }
+  }
 
   get(origin: string): Known | undefined {
     return this.#known.get(origin);
   }
 
   set(origin: string, known: Known): void {
+    this.revision++;
     this.#forget(origin);
     this.#known.set(origin, known);
     this.#rules += known.rules?.rules.length ?? 0;

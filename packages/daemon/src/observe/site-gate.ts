@@ -71,6 +71,15 @@ export class SiteGates {
     gate.failures = standing.failures;
   }
 
+  /** Sites that are closed or in doubt: all that a restart must not forget. */
+  troubled(nowMs: number): SiteStanding[] {
+    const found: SiteStanding[] = [];
+    for (const [site, { gate }] of this.#lines) {
+      if (gate.failures > 0 || gate.closedUntilMs > nowMs) found.push(this.standing(site)!);
+    }
+    return found;
+  }
+
   standing(site: string): SiteStanding | undefined {
     const gate = this.#lines.get(site)?.gate;
     if (!gate) return undefined;

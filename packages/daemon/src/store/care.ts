@@ -187,6 +187,7 @@ export class SqliteCare {
   /** Gives space back to the disk; returns the bytes of the file before and after. */
   vacuum(): { readonly before: number; readonly after: number } {
     const size = () => (this.#db.memory ? 0 : statSync(this.#db.name).size);
+    this.#db.pragma('wal_checkpoint(TRUNCATE)');
     const before = size();
     this.#db.transaction(() => this.#archive.sweep()).immediate();
     this.#db.exec(`INSERT INTO current_words (current_words) VALUES ('optimize')`);

@@ -84,7 +84,10 @@ export interface Store {
   unfinished(): Promise<readonly Probe[]>;
   /** These probes are done with, whatever became of them. */
   finished(probeIds: readonly string[]): Promise<Kept<undefined>>;
-  /** Keeps looks with their versions and changes in one transaction and returns the changes as they stand in the log. */
+  /**
+   * Keeps looks with their versions and changes in one transaction and returns the changes as they stand in the log. A
+   * state without a hash or without what detection remembers leaves those as they are.
+   */
   commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>>;
 
   changes(query: {

@@ -55,18 +55,36 @@ export function settingsText(settings: PageSettings): string {
   return JSON.stringify(rest);
 }
 
+/** Most pages have the same settings but for their URL: they are read once, and held once. */
+const settingsKnown = new Map<string, Omit<PageSettings, 'url'>>();
+const settingsKnownMax = 1_000;
+
+function settingsOf(text: string): Omit<PageSettings, 'url'> {
+  let settings = settingsKnown.get(text);
+  if (!settings) {
+    settings = JSON.parse(text) as Omit<PageSettings, 'url'>;
+    if (settingsKnown.size >= settingsKnownMax) settingsKnown.clear();
+    settingsKnown.set(text, settings);
+  }
+  return settings;
+}
+
 export function pageOf(row: PageRow): Page {
-  const settings = JSON.parse(row.settings) as Omit<PageSettings, 'url'>;
-  return { ...settings, url: row.url, id: row.id, site: row.site, addedAtMs: row.added_at };
+  return { ...settingsOf(row.settings), url: row.url, id: row.id, site: row.site, addedAtMs: row.added_at };
 }
 
 function present<Key extends string, Value>(key: Key, value: Value | null): { [K in Key]?: Value } {
   return value === null ? {} : ({ [key]: value } as { [K in Key]?: Value });
 }
 
+const statuses: readonly PageStatus[] = ['new', 'present', 'gone', 'unreadable'];
+
+/** Ours, not the text that came from the file: one for all pages. */
+const statusOf = (text: string): PageStatus => statuses.find((status) => status === text)!;
+
 export function stateOf(row: StateRow): PageState {
   return {
-    status: row.status as PageStatus,
+    status: statusOf(row.status),
     version: row.version,
     toldVersion: row.told_version,
     validators: {
@@ -93,7 +111,30 @@ export function watchedOf(row: PageRow & StateRow): WatchedPage {
   return { page: pageOf(row), state: stateOf(row) };
 }
 
-/** The values of a state in the order of the columns after `pk`. */
+/** The columns of a state after `pk`. */
+export const stateColumns: readonly (keyof StateRow)[] = [
+  'status',
+  'version',
+  'told_version',
+  'hash',
+  'etag',
+  'last_modified',
+  'last_look',
+  'last_seen',
+  'last_change',
+  'fault_code',
+  'fault_sentence',
+  'failures',
+  'looks',
+  'changes',
+  'moved_to',
+  'seen_title',
+  'model',
+  'detect_state',
+  'validators_url',
+];
+
+/** The values of a state in the order of its columns. */
 export function stateValues(state: PageState): (string | number | Uint8Array | null)[] {
   return [
     state.status,

@@ -24,6 +24,7 @@ import {
   pageOf,
   selectionText,
   settingsText,
+  stateColumns,
   stateValues,
   watchedOf,
 } from './rows.ts';
@@ -33,6 +34,13 @@ export type Opened =
   | { readonly kind: 'failed'; readonly sentence: string };
 
 const pageBatch = 5_000;
+
+/** What a look has nothing to say of stays as it is. */
+const lasting: readonly string[] = ['hash', 'detect_state'];
+const updateState = `UPDATE states SET ${stateColumns
+  .map((column) => `${column} = ${lasting.includes(column) ? `coalesce(?, ${column})` : '?'}`)
+  .join(', ')}
+  WHERE pk = (SELECT pk FROM pages WHERE id = ?) RETURNING pk`;
 
 /** What SQLite's result codes mean to the person who owns the disk. */
 function faultOf(error: unknown): { code: string; sentence: string } {
@@ -62,6 +70,10 @@ export function openSqlite(file: string): Opened {
     db.pragma('synchronous = NORMAL');
     db.pragma('foreign_keys = ON');
     db.pragma('busy_timeout = 5000');
+    // The states and words that looks touch fit into this; with SQLite's two megabytes most of them were read again each time.
+    db.pragma('cache_size = -32768');
+    // 32 MB: pages written again and again go back to the database once, and the disk is waited for an eighth as often.
+    db.pragma('wal_autocheckpoint = 8000');
     const taken = db.pragma('user_version', { simple: true }) as number;
     if (taken > migrations.length) {
       db.close();
@@ -276,10 +288,9 @@ export class SqliteStore implements Store {
 
   #keepLook(look: Look): Change | undefined {
     this.#sql('DELETE FROM in_flight WHERE id = ?').run(look.probeId);
-    const row = this.#sql('SELECT pk FROM pages WHERE id = ?').get(look.pageId) as { pk: number } | undefined;
+    const row = this.#sql(updateState).get(...stateValues(look.state), look.pageId) as { pk: number } | undefined;
     // The page was removed while we looked.
     if (!row) return undefined;
-    this.#putState(row.pk, look.state);
     this.#sql('INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?)').run(
       row.pk,
       look.atMs,

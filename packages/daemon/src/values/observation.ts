@@ -33,8 +33,10 @@ export type Outcome =
       readonly validators: Validators;
       /** HTTP caching lifetime in seconds, if stated. */
       readonly maxAgeSeconds?: number;
+      /** The hub that tells of changes (WebSub), if one is named. */
+      readonly hub?: Hub;
     }
-  | { readonly kind: 'not-modified' }
+  | { readonly kind: 'not-modified'; readonly maxAgeSeconds?: number }
   | { readonly kind: 'gone'; readonly status: number }
   /** Not sent, or turned away: politeness, robots.txt, an address we do not visit, 429 or 503. */
   | {
@@ -46,6 +48,12 @@ export type Outcome =
       readonly siteUntilMs?: number;
     }
   | { readonly kind: 'failed'; readonly fault: Fault };
+
+export interface Hub {
+  readonly hub: string;
+  /** What the hub knows the page as. */
+  readonly topic: string;
+}
 
 export interface RobotsUnderstood {
   readonly crawlDelayMs: number | undefined;
@@ -64,5 +72,11 @@ export interface Observer {
   standing?(site: string): { readonly closedUntilMs: number; readonly failures: number } | undefined;
   /** An origin's robots.txt as it was understood, where the observer reads it itself. */
   robotsOf?(origin: string): RobotsUnderstood;
+  /** What politeness has learned and a restart must not forget; undefined while that is what was saved last. */
+  save?(): Uint8Array | undefined;
+  /** Takes it up again; answers the Crawl-delay of each site that asks for one. */
+  restore?(saved: Uint8Array): ReadonlyMap<string, number>;
+  /** Sends a form, guarded and polite as every request; answers the status, or undefined when there was no answer. */
+  submit?(url: string, form: Readonly<Record<string, string>>): Promise<number | undefined>;
   close(): Promise<void>;
 }

@@ -3,6 +3,8 @@ export interface Probe {
   /** Unique for ever; an observation answers exactly one probe. */
   readonly id: string;
   readonly url: string;
+  /** The pages' own URL, where that has moved for good and `url` is where it moved to. */
+  readonly movedFrom?: string;
   readonly site: string;
   readonly pageIds: readonly string[];
   readonly atMs: number;

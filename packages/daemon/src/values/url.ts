@@ -69,6 +69,21 @@ const shorten = (text: string) => (text.length > 200 ? `${text.slice(0, 200)}…
 
 /** Whose politeness counts: the registrable domain (private suffixes such as github.io apart), else the host itself. */
 export function siteOf(host: string): string {
+  let site = sitesKnown.get(host);
+  if (site === undefined) {
+    site = registrable(host);
+    // Every request asks; the oldest answer makes room for the newest.
+    if (sitesKnown.size >= sitesKnownMax) sitesKnown.delete(sitesKnown.keys().next().value!);
+    sitesKnown.set(host, site);
+  }
+  return site;
+}
+
+const sitesKnown = new Map<string, string>();
+/** About 200 bytes each. */
+const sitesKnownMax = 10_000;
+
+function registrable(host: string): string {
   const bare = host
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')

@@ -1,0 +1,87 @@
+/**
+ * Detection beside the loop. Most answers are byte for byte what they were and are known by their fingerprint at once; one
+ * that is not costs a millisecond and more of parsing and comparing, in which no other answer could be taken. When several of
+ * those come together, a thread of its own reads them while the loop goes on. A single one now and then is read in place: a
+ * daemon that looks ten times a minute needs no thread.
+ *
+ * The thread is started when it is first worth it and ends with the process. If it dies, what it had is read in place.
+ */
+import { Worker } from 'node:worker_threads';
+import type { AsideAnswer, AsideQuestion } from './aside-worker.ts';
+import { detect, type Detected, type DetectInput, recognised } from './detect.ts';
+
+/** From so many changed bodies at once the thread is worth starting (a tenth of a second and thirty megabytes). */
+const startAt = 4;
+
+interface Asked {
+  readonly input: DetectInput;
+  readonly answer: (detected: Promise<Detected> | Detected) => void;
+}
+
+export class Aside {
+  #worker: Worker | undefined;
+  readonly #asked = new Map<number, Asked>();
+  #number = 0;
+  /** Changed bodies that came and are not answered. */
+  #open = 0;
+
+  detect(input: DetectInput): Detected | Promise<Detected> {
+    return recognised(input) ?? this.#changed(input);
+  }
+
+  async #changed(input: DetectInput): Promise<Detected> {
+    this.#open++;
+    try {
+      if (!this.#worker && this.#open < startAt) {
+        // A turn of the loop shows whether more come with it.
+        await new Promise((resolve) => setImmediate(resolve));
+        if (this.#open < startAt) return await detect(input);
+      }
+      return await this.#ask(input);
+    } finally {
+      this.#open--;
+    }
+  }
+
+  async #ask(input: DetectInput): Promise<Detected> {
+    const { previous, ...rest } = input;
+    const last = await previous?.last();
+    const told = await previous?.told();
+    const number = this.#number++;
+    const question: AsideQuestion = {
+      number,
+      input: rest,
+      ...(previous ? { previous: { state: previous.state, lookedAtMs: previous.lookedAtMs, last, told } } : {}),
+    };
+    return new Promise((answer) => {
+      const worker = (this.#worker ??= this.#start());
+      this.#asked.set(number, { input, answer });
+      worker.ref();
+      worker.postMessage(question);
+    });
+  }
+
+  #start(): Worker {
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+    const worker = new Worker(new URL(`./aside-worker.${extension}`, import.meta.url));
+    worker.on('message', ({ number, detected }: AsideAnswer) => {
+      const asked = this.#asked.get(number);
+      this.#asked.delete(number);
+      if (this.#asked.size === 0) worker.unref();
+      asked?.answer(detected ?? detect(asked.input));
+    });
+    const gone = (): void => {
+      if (this.#worker === worker) this.#worker = undefined;
+      const left = [...this.#asked.values()];
+      this.#asked.clear();
+      for (const { input, answer } of left) answer(detect(input));
+    };
+    worker.on('error', gone);
+    worker.on('exit', gone);
+    return worker;
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+}

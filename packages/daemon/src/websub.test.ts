@@ -1,0 +1,164 @@
+import { createHmac } from 'node:crypto';
+import Fastify from 'fastify';
+import { random } from '@revisit/core';
+import { expect, test } from 'vitest';
+import { websubRoutes } from './api/websub.ts';
+import { Collection, type Entry } from './collection.ts';
+import { hubOf } from './observe/hubs.ts';
+import { VirtualClock } from './simulation/virtual-clock.ts';
+import { freshState } from './store/rows.ts';
+import { openSqlite } from './store/sqlite.ts';
+import { WebSub } from './websub.ts';
+
+const startMs = Date.UTC(2026, 0, 5);
+const hourMs = 3_600_000;
+const hub = { hub: 'https://hub.example/', topic: 'https://a.example/feed' };
+
+function pageAt(lastSeenMs: number): Entry {
+  const page = {
+    id: 'p1',
+    url: 'https://a.example/feed',
+    site: 'a.example',
+    select: { kind: 'text' },
+    tags: [],
+  } as const;
+  const entry = new Collection().add({
+    page: { ...page, weight: 1, paused: false, options: {}, addedAtMs: 0 },
+    state: freshState,
+  });
+  entry.state = { ...freshState, status: 'present', version: 1, looks: 1, lastLookMs: lastSeenMs, lastSeenMs };
+  return entry;
+}
+
+function world(status = 202) {
+  const opened = openSqlite(':memory:');
+  if (opened.kind === 'failed') throw new Error(opened.sentence);
+  const clock = new VirtualClock(startMs);
+  const sent: Record<string, string>[] = [];
+  let secrets = 0;
+  const make = () =>
+    new WebSub({
+      clock,
+      random: random(1),
+      secret: () => `secret-${secrets++}`,
+      publicUrl: 'https://me.example',
+      submit: async (url, form) => {
+        sent.push({ url, ...form });
+        return status;
+      },
+      store: opened.store,
+      log: () => {},
+    });
+  return { clock, sent, make, websub: make() };
+}
+
+const confirm = {
+  'hub.mode': 'subscribe',
+  'hub.topic': hub.topic,
+  'hub.challenge': 'c1',
+  'hub.lease_seconds': '86400',
+};
+const sign = (secret: string, body: string, method = 'sha256') =>
+  `${method}=${createHmac(method, secret).update(body).digest('hex')}`;
+
+test('hubs are found in headers, feeds and pages', () => {
+  const url = 'https://a.example/feed';
+  const none = Buffer.from('<p>nothing</p>');
+  const header = '<https://hub.example/>; rel="hub", <https://a.example/self>; rel=self';
+  expect(hubOf(header, none, url)).toEqual({ hub: 'https://hub.example/', topic: 'https://a.example/self' });
+  const atom = Buffer.from('<feed><link rel="hub" href="/hub?a=1&amp;b=2"/><atom:link href="x" rel="self"/></feed>');
+  expect(hubOf(undefined, atom, url)).toEqual({ hub: 'https://a.example/hub?a=1&b=2', topic: 'https://a.example/x' });
+  const plain = Buffer.from("<link href='https://hub.example/' rel='hub'>");
+  expect(hubOf(undefined, plain, url)).toEqual({ hub: 'https://hub.example/', topic: url });
+  expect(hubOf('<javascript:alert(1)>; rel=hub', none, url)).toBeUndefined();
+  expect(hubOf(undefined, none, url)).toBeUndefined();
+});
+
+test('a hub is asked once, must show that it was asked, and its signed notices make us look', async () => {
+  const { sent, websub } = world();
+  const noticed: string[] = [];
+  websub.noticed = (id) => noticed.push(id);
+  await websub.found(pageAt(startMs), hub);
+  await websub.found(pageAt(startMs), hub);
+  expect(sent).toEqual([
+    {
+      url: 'https://hub.example/',
+      'hub.mode': 'subscribe',
+      'hub.topic': hub.topic,
+      'hub.callback': 'https://me.example/websub/secret-0',
+      'hub.secret': 'secret-1',
+      'hub.lease_seconds': '604800',
+    },
+  ]);
+  const app = Fastify();
+  websubRoutes(app, websub);
+  const call = (query: Record<string, string>, token = 'secret-0') =>
+    app.inject({ method: 'GET', url: `/websub/${token}`, query });
+  const notice = (body: string, signature?: string, token = 'secret-0') =>
+    app.inject({
+      method: 'POST',
+      url: `/websub/${token}`,
+      body,
+      headers: { 'content-type': 'application/atom+xml', ...(signature ? { 'x-hub-signature': signature } : {}) },
+    });
+  expect((await notice('news', sign('secret-1', 'news'))).statusCode).toBe(410);
+  expect((await call({ ...confirm, 'hub.topic': 'https://other.example/' })).statusCode).toBe(404);
+  expect((await call(confirm, 'guess')).statusCode).toBe(404);
+  const confirmed = await call(confirm);
+  expect([confirmed.statusCode, confirmed.body]).toEqual([200, 'c1']);
+  expect(websub.active).toBe(1);
+  for (const signature of [undefined, sign('wrong', 'news'), sign('secret-1', 'other'), 'md5=00', 'sha256='])
+    expect((await notice('news', signature)).statusCode).toBe(202);
+  expect(noticed).toEqual([]);
+  expect((await notice('news', sign('secret-1', 'news'))).statusCode).toBe(202);
+  expect((await notice('news', sign('secret-1', 'news', 'sha1'))).statusCode).toBe(202);
+  expect(noticed).toEqual(['p1', 'p1']);
+  await app.close();
+});
+
+test('waits are lengthened only where notices have proven complete', async () => {
+  const { clock, websub } = world();
+  const entry = pageAt(startMs);
+  await websub.found(entry, hub);
+  await websub.verify('secret-0', confirm);
+  const nowMs = clock.nowMs() + hourMs;
+  const waits = () => Math.max(...Array.from({ length: 40 }, () => websub.until(entry, nowMs)));
+  expect(waits()).toBe(nowMs);
+  for (let change = 0; change < 8; change++) {
+    websub.receive('secret-0', sign('secret-1', 'x'), Buffer.from('x'));
+    websub.looked(entry, clock.nowMs() - 1, true);
+  }
+  // The last notice has not been followed by a look yet.
+  expect(waits()).toBe(nowMs);
+  await clock.runUntil(startMs + 1000);
+  entry.state = { ...entry.state, lastSeenMs: clock.nowMs() };
+  expect(waits()).toBe(clock.nowMs() + 86_400_000);
+  websub.looked(entry, clock.nowMs(), true);
+  expect(waits()).toBe(nowMs);
+});
+
+test('leases are renewed before they end and come over a restart; a hub that refuses is left alone for a day', async () => {
+  const { clock, sent, websub, make } = world();
+  await websub.found(pageAt(startMs), hub);
+  await websub.verify('secret-0', confirm);
+  const later = make();
+  await later.load();
+  expect(later.active).toBe(1);
+  await later.renew(() => true);
+  expect(sent).toHaveLength(1);
+  await clock.runUntil(startMs + 13 * hourMs);
+  await later.renew(() => true);
+  expect(sent).toHaveLength(2);
+  expect(sent[1]).toMatchObject({ 'hub.callback': 'https://me.example/websub/secret-0' });
+  await later.renew(() => false);
+  expect(later.active).toBe(0);
+
+  const refusing = world(403);
+  await refusing.websub.found(pageAt(startMs), hub);
+  await refusing.clock.runUntil(startMs + 23 * hourMs);
+  await refusing.websub.renew(() => true);
+  expect(refusing.sent).toHaveLength(1);
+  await refusing.clock.runUntil(startMs + 25 * hourMs);
+  await refusing.websub.renew(() => true);
+  expect(refusing.sent).toHaveLength(2);
+});
