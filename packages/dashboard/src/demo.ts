@@ -23,6 +23,7 @@ export interface DemoReport {
   readonly pages: number;
   readonly budgetPerHour: number;
   readonly policy: string;
+  readonly looks: number;
   readonly changes: { readonly happened: number; readonly unseen: number };
   readonly delayHours: { readonly lastDay: DelayRow; readonly all: DelayRow };
   readonly series: readonly ({ readonly at: string } & DelayRow)[];

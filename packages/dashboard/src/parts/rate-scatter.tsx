@@ -7,7 +7,7 @@ const [width, height, edge] = [420, 300, 34];
 const ticks = [0.01, 0.1, 1, 10, 100];
 
 const share = (rate: number): number => Math.log(Math.min(high, Math.max(low, rate)) / low) / Math.log(high / low);
-const across = (rate: number): number => edge + share(rate) * (width - edge - 8);
+const across = (rate: number): number => edge + share(rate) * (width - edge - 14);
 const up = (rate: number): number => height - edge - share(rate) * (height - edge - 8);
 
 /** True rates across, learned ones upwards, both by powers of ten. */

@@ -26,6 +26,12 @@ export function Demo() {
       </div>
       <div class="stack wide-gap">
         <Trouble problem={report.problem} />
+        {demo && usedShare(demo) < usedShareMin && (
+          <p class="notice" role="status">
+            This machine is too busy for this speed: only {number(usedShare(demo) * 100, 0)} % of the looks that the
+            budget allows could be made, and waits are longer for it. A lower --speed is fair.
+          </p>
+        )}
         {demo && <Numbers demo={demo} />}
         {demo && <Delays demo={demo} />}
         {demo && (
@@ -43,6 +49,14 @@ export function Demo() {
   );
 }
 
+/** Below this the comparison says more of the machine than of the plan. */
+const usedShareMin = 0.85;
+
+/** Looks made over looks allowed; 1 in the first hours, when there is nothing to tell yet. */
+function usedShare({ looks, virtualDays, budgetPerHour }: DemoReport): number {
+  return virtualDays < 0.1 ? 1 : looks / (virtualDays * 24 * budgetPerHour);
+}
+
 function against({ ours, uniform }: DelayRow): string {
   if (ours === null || uniform === null || uniform === 0) return '';
   const share = ours / uniform;
@@ -55,7 +69,7 @@ function Numbers({ demo }: { readonly demo: DemoReport }) {
     <Figures
       figures={[
         { name: 'A change waits', value: hours(lastDay.ours), note: against(lastDay) || 'over the last day' },
-        { name: 'Looks at equal distances', value: hours(lastDay.uniform), note: 'same pages, same number of looks' },
+        { name: 'Looks at equal distances', value: hours(lastDay.uniform), note: 'same pages, same budget' },
         { name: 'Best plan made ahead', value: hours(lastDay.bound), note: 'by someone who knows every law' },
         {
           name: 'Rates learned',
