@@ -6,6 +6,7 @@ import { random } from '../simulate/random.ts';
 import { assign } from './assign.ts';
 import { clear } from './clearing.ts';
 import { allKinds, bestByTrying, gainByDefinition, randomEpoch, utilityByDefinition } from './collect-instances.ts';
+import { collectComplete } from './collect-complete.ts';
 import { collectMarket } from './collect-market.ts';
 import { collectOptimal, collectUpperBound } from './collect-optimal.ts';
 import { type CollectProblem, collect } from './collect.ts';
@@ -133,6 +134,36 @@ describe('the offline optimum', () => {
     }
     expect(split).toBeLessThan(6);
     expect(worst).toBeLessThan(0.03);
+  });
+
+  test('completeness of known changes comes near the best of all schedules', () => {
+    const next = random(77);
+    let [got, most] = [0, 0];
+    for (let n = 0; n < 200; n++) {
+      const instants = 2 + (n % 5);
+      const pages = Array.from({ length: 1 + (n % 5) }, (): Collected => ({
+        weight: 2,
+        change: { at: Array.from({ length: instants }, (_, j) => j + 1).filter(() => next() < 0.5) },
+        life: { kind: 'append' },
+        urgency: n % 2 === 0 ? { kind: 'uniform' } : { kind: 'decay', rate: 1 },
+      }));
+      const problem = { instants, capacity: 1 + (n % 2), pages };
+      const complete = collectComplete(problem)!;
+      const dense = pages.map((page) => ({
+        ...page,
+        change: Array.from({ length: instants }, (_, j) =>
+          Array.from((page.change as { at: number[] }).at).includes(j + 1) ? 1 : 0,
+        ),
+      }));
+      const best = bestByTrying({ ...problem, pages: dense });
+      expect(complete.utility).toBeLessThanOrEqual(best + 1e-9);
+      got += complete.utility;
+      most += best;
+      expect(utilityByDefinition({ ...problem, pages: dense }, complete.schedule)).toBeCloseTo(complete.utility, 9);
+      for (const list of complete.schedule) expect(list.length).toBeLessThanOrEqual(problem.capacity);
+    }
+    expect(got).toBeGreaterThan(0.97 * most);
+    expect(collectComplete(randomEpoch(next, 4, 3, 1))).toBeUndefined();
   });
 
   test("completeness only: the paper's 13.0", () => {

@@ -11,6 +11,7 @@ import { type Assignment, assign } from './assign.ts';
 import type { Plan } from './clearing.ts';
 import { scheduleAtPrices } from './collect-ahead.ts';
 import { priceBoundByDescent, pricesByCrowding } from './collect-bound.ts';
+import { collectComplete } from './collect-complete.ts';
 import { type CollectMarket, collectMarket } from './collect-market.ts';
 import type { Path } from './collect-page.ts';
 import { type Collection, type CollectProblem, collect } from './collect.ts';
@@ -38,6 +39,8 @@ const exactStepsMax = 1_500_000;
 export function collectOptimal(problem: CollectProblem, effort: CollectEffort = usualEffort): CertifiedCollection {
   const greedy = collect(problem);
   if (problem.pages.length === 0 || problem.capacity === 0) return settled(greedy, problem);
+  // Only the moment counts: greedy is optimal, and needs no prices to prove it.
+  if (guaranteed(greedy, problem).proven) return settled(greedy, problem);
   const market = marketWithin(problem, effort);
   // Not even one search for every page: the paper's guarantee is the certificate.
   if (!market) return { ...settled(greedy, problem), ...guaranteed(greedy, problem) };
@@ -129,7 +132,8 @@ function byPrices(
   greedy: Collection,
   effort: CollectEffort,
 ): CertifiedCollection {
-  let best: { readonly schedule: readonly Int32Array[]; readonly utility: number } = greedy;
+  const complete = collectComplete(problem);
+  let best: Collection = complete && complete.utility > greedy.utility ? complete : greedy;
   const iterationsMax = iterationsWithin(market, effort);
   // Making a schedule costs about six searches: only now and then, and at the end.
   const attempt = (price: Float64Array) => {
