@@ -53,6 +53,8 @@ export class Courier {
   readonly #receivers = new Map<string, Receiver>();
   #wake: () => void = () => {};
   #stirred = false;
+  /** The moment for which it was last asked what is due. */
+  #askedMs = -Infinity;
   #dead = false;
 
   constructor(parts: CourierParts) {
@@ -90,6 +92,7 @@ export class Courier {
   async #start(): Promise<boolean> {
     const { outbox, clock } = this.#parts;
     const now = clock.nowMs();
+    this.#askedMs = now;
     const room = atOnce - this.#underWay.size;
     if (room <= 0 || (await outbox.nextDueMs()) === undefined) return false;
     const resting = [...this.#receivers].filter(
@@ -191,8 +194,9 @@ export class Courier {
     const next = await outbox.nextDueMs();
     const now = clock.nowMs();
     const restEnds = [...this.#receivers.values()].map((receiver) => receiver.restUntilMs).filter((ms) => ms > now);
-    // Something due now is held back by what is under way or at rest: whichever ends first wakes us.
-    const until = Math.min(next !== undefined && next > now ? next : Infinity, ...restEnds);
+    // What was due when it was asked for is held back by what is under way or at rest: whichever ends first wakes us. What
+    // became due since was not seen yet, however short that is ago.
+    const until = Math.min(next !== undefined && next > this.#askedMs ? next : Infinity, ...restEnds);
     const woken = new AbortController();
     const wake = (): void => woken.abort('woken');
     this.#wake = wake;

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { Delivery, Outbox } from '../values/outbox.ts';
+import type { Subscription } from '../values/subscription.ts';
+import { Courier } from './courier.ts';
+
+const subscription: Subscription = {
+  id: 's1',
+  createdAtMs: 0,
+  match: '',
+  zone: 'UTC',
+  paused: false,
+  deliver: { kind: 'slack', url: 'https://x.example/' },
+};
+
+test('what falls due between asking and resting goes out at once, not at the next change', async () => {
+  const dueMs = 101;
+  let nowMs = 100;
+  let open = true;
+  const end = new AbortController();
+  const sleeps: number[] = [];
+  const delivery: Delivery = {
+    id: 'd1',
+    subscriptionId: 's1',
+    status: 'due',
+    sequences: [1],
+    dueMs,
+    attempts: 0,
+    plannedAtMs: 0,
+  };
+  const outbox = {
+    subscriptions: () => Promise.resolve([subscription]),
+    due: (atMs: number) => Promise.resolve(open && atMs >= dueMs ? [delivery] : []),
+    nextDueMs: () => Promise.resolve(open ? dueMs : undefined),
+    settle: () => {
+      open = false;
+      end.abort();
+      return Promise.resolve();
+    },
+  } as unknown as Outbox;
+  // Every look at the clock finds it a millisecond later, as on a busy machine.
+  const clock = {
+    nowMs: () => nowMs++,
+    sleep: (ms: number) => {
+      sleeps.push(ms);
+      nowMs += ms;
+      return new Promise<void>((resolve) => setImmediate(resolve));
+    },
+  };
+  const courier = new Courier({
+    outbox,
+    clock,
+    send: () => Promise.resolve({ kind: 'taken' }),
+    message: () => Promise.resolve({ id: 'd1' } as never),
+    log: () => {},
+  });
+  await courier.run(end.signal, 0);
+  expect(open).toBe(false);
+  expect(sleeps[0]).toBeLessThan(10);
+});
