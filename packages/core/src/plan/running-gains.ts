@@ -142,7 +142,7 @@ export function tableGains(pages: Int32Array, all: readonly Collected[], instant
 }
 
 // Of a page's weight: less is as good as nothing.
-const nothing = 1e-30;
+const nothing = 1e-70;
 
 export function factorGains(pages: Int32Array, all: readonly Valued[]): Running {
   const value = new Float64Array(pages.length);
