@@ -17,7 +17,7 @@ import { rivals } from './observe-rivals.ts';
 export const pages = 4_000;
 const sites = 200;
 const robots = 64;
-const passes = 3;
+const passes = 5;
 
 export interface Web {
   readonly urls: readonly string[];
@@ -106,6 +106,7 @@ export async function startOurs(urls: readonly string[]): Promise<Ours> {
 }
 
 const best = (values: readonly number[]) => Math.min(...values);
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 const rate = (seconds: number) => `${Math.round(1 / seconds).toLocaleString('en')} probes/s`;
 
 export const bench: Bench = async (say) => {
@@ -125,13 +126,14 @@ export const bench: Bench = async (say) => {
       times.push(seconds);
       say(`${kind}: ours ${rate(seconds)}, bare client ${rate(bareTimes.at(-1)!)}`);
     }
-    const ratio = best(bareTimes) / best(times);
+    // Each pass is held against the bare client's just before it: what else the machine does then hits both.
+    const ratio = median(times.map((seconds, pass) => bareTimes[pass]! / seconds));
     const what = kind === 'validators' ? 'server with ETag' : 'server without validators';
     rows.push({
       what: `end to end, ${what}`,
       ours: rate(best(times)),
       rival: `bare undici ${rate(best(bareTimes))}`,
-      ratio: `${ratio.toFixed(2)} (≥ 0.5)`,
+      ratio: `${ratio.toFixed(2)}, the median of ${passes} (≥ 0.5)`,
       holds: ratio >= 0.5,
     });
     await ours.close();
