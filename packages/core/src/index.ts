@@ -156,10 +156,12 @@ export {
   moveObserver,
   remoteTimes,
 } from './plan/vantage.ts';
+export { lambdacrawl } from './policy/allocations.ts';
 export { type PolicyEntry, policies } from './policy/catalog.ts';
 export type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy/policy.ts';
 export { type PolicyCollection, CollectionPolicy } from './policy/collection-policy.ts';
 export { type Fairness, FairOrder } from './policy/fair-order.ts';
+export { type Allocation, RatePolicy } from './policy/rate-policy.ts';
 export { type Aims, RevisitPolicy } from './policy/revisit.ts';
 export { type Calibrated, calibrate } from './simulate/calibrate.ts';
 export { spreadChanges, withFalseChanges } from './simulate/estimate-noise.ts';

@@ -15,6 +15,10 @@ const usual = 3;
 const priorChanges = 20;
 const priorWeights = [0.6, 0.05, 0.1, 0.1, 0.15];
 const fading = 1 / 1500;
+/** How far waves are believed at first, and how long what they have shown counts, in nats and expected changes. */
+const evidenceStart = -2;
+const evidenceMax = 8;
+const evidenceFading = 1 / 300;
 const n = scales.length;
 
 export class Activity {
@@ -26,16 +30,19 @@ export class Activity {
   private readonly debit = new Float64Array(n + 1).fill(priorChanges);
   private last = Number.NaN;
   private latest = 1;
+  private evidence = evidenceStart;
+  private say = 1 / (1 + Math.exp(-evidenceStart));
 
-  /** The factor now. */
+  /** The factor now, as far as it has been borne out. */
   factor(now: number): number {
     this.pass(now);
-    return this.latest;
+    return 1 + this.say * (this.latest - 1);
   }
 
   /** A look for which the page's own model expected `plain` changes; `credit` of what it found speaks for the site. */
   learn(now: number, plain: number, credit: number): void {
     this.pass(now);
+    this.weigh(plain, credit);
     const { ratios, weights } = this;
     const factor = this.latest;
     for (let k = 0; k <= n; k++) {
@@ -52,6 +59,14 @@ export class Activity {
       this.expected[k]! += plain;
     }
     this.refresh();
+  }
+
+  /** Waves are believed as far as they made what was found likelier than no waves would have. */
+  private weigh(plain: number, credit: number): void {
+    const gain = credit * Math.log(Math.max(this.latest, 0.05)) - plain * (this.latest - 1);
+    const to = this.evidence * (1 - evidenceFading * plain) + gain;
+    this.evidence = Math.max(-evidenceMax, Math.min(evidenceMax, to));
+    this.say = 1 / (1 + Math.exp(-this.evidence));
   }
 
   private pass(now: number): void {

@@ -1,0 +1,154 @@
+/**
+ * Every policy on every trace at 10, 30 and 100 probes per expected change: the figure of docs/learning.md.
+ *
+ *   npx node experiments/policy-comparison.ts TRACES CACHE.jsonl [--traces a,b] [--budgets 10,30,100] [--policies all]
+ *       [--again revisit] [--without siblings,week] [--seconds 240]
+ *
+ * A row a cell is added to the cache as soon as it is known, and cells found there are not run again but for the policies
+ * named by --again, so after a change of `revisit` only `revisit` is run. `bound` is the rate-optimal plan that knows how
+ * often each page will change in the test. Ends after --seconds with what there is; call it again to go on.
+ */
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import {
+  type Parts,
+  type Policy,
+  type PolicyEntry,
+  type Split,
+  RatePolicy,
+  RevisitPolicy,
+  calibrate,
+  kinOf,
+  lambdacrawl,
+  policies,
+  probesAllowed,
+  readTraceCsv,
+  replay,
+  scoreProbes,
+  splitTrace,
+} from '@revisit/core';
+
+const day = 86_400;
+
+interface Source {
+  readonly file: string;
+  readonly trainDays: number;
+  readonly testDays: number;
+  /** One source of the file only. */
+  readonly only?: string;
+}
+
+const list = { file: 'feed-gitlist', trainDays: 540, testDays: 365 } as const;
+
+export const sources: Readonly<Record<string, Source>> = {
+  'docs-csswg': { file: 'docs-csswg', trainDays: 1095, testDays: 730 },
+  'docs-peps': { file: 'docs-peps', trainDays: 1460, testDays: 730 },
+  'docs-mdn': { file: 'docs-mdn', trainDays: 730, testDays: 365 },
+  'gs-telegram-web': { file: 'gs-telegram-web', trainDays: 730, testDays: 365 },
+  'gs-misc-a': { file: 'gs-misc-a', trainDays: 730, testDays: 365 },
+  'gs-disaster': { file: 'gs-disaster', trainDays: 1000, testDays: 365 },
+  'burst-7k': { file: 'burst-7k', trainDays: 47, testDays: 30 },
+  'pkg-homebrew-cask': { file: 'pkg-homebrew-cask', trainDays: 365, testDays: 180 },
+  'pkg-homebrew-core': { file: 'pkg-homebrew-core', trainDays: 365, testDays: 180 },
+  'whatwg-html': { file: 'feed-whatwg-html', trainDays: 730, testDays: 365 },
+  topics: { ...list, only: 'git-list/topics' },
+  replies: { ...list, only: 'git-list/replies' },
+  patches: { ...list, only: 'git-list/patches' },
+  covers: { ...list, only: 'git-list/patch-series-cover' },
+};
+
+export interface Row {
+  readonly trace: string;
+  readonly budget: number;
+  readonly policy: string;
+  readonly delayHours: number;
+  readonly freshness: number;
+  readonly probes: number;
+  readonly allowed: number;
+  readonly seconds: number;
+}
+
+/** Knows how often each page changes in the test, and nothing else. */
+export function boundPolicy(split: Split): Policy {
+  const span = split.testEnd - split.testStart;
+  const rates = split.times.map((times) => times.filter((at) => at > split.testStart).length / span);
+  // A page that will not change at all is looked at once in a long while, or shares would not be defined.
+  return new RatePolicy('bound', (_rates, weights, budget, pages) =>
+    lambdacrawl(
+      Float64Array.from(pages!, ({ page }) => Math.max(rates[page]!, 0.01 / span)),
+      weights,
+      budget,
+    ),
+  );
+}
+
+export function runCell(split: Split, name: string, looksPerChange: number, without: Parts = {}): Omit<Row, 'trace'> {
+  const allowed = probesAllowed(split, { kind: 'per-change', looks: looksPerChange });
+  const kin = kinOf(split.names);
+  const entry: PolicyEntry = name === 'bound' ? { knob: 'told', create: () => boundPolicy(split) } : policies[name]!;
+  const started = performance.now();
+  const run = (knob: number) => {
+    const policy =
+      entry.knob === 'scale'
+        ? entry.create(knob)
+        : name === 'revisit'
+          ? new RevisitPolicy({ parts: without })
+          : entry.create();
+    const told = entry.knob === 'told' ? knob : 1;
+    return replay(split, policy, { allowed, told, kin, learn: 'probes', spacingSeconds: 0 });
+  };
+  const done = calibrate(allowed, run, { start: 1, rises: entry.knob === 'told' });
+  const { meanDelayHours, freshness } = scoreProbes(split, done.replay.log);
+  const seconds = (performance.now() - started) / 1000;
+  const probes = done.replay.log.length;
+  return { budget: looksPerChange, policy: name, delayHours: meanDelayHours, freshness, probes, allowed, seconds };
+}
+
+function readSplit(folder: string, source: Source): Split {
+  let text = gunzipSync(readFileSync(join(folder, `${source.file}.csv.gz`))).toString();
+  const { only } = source;
+  if (only !== undefined)
+    text = text
+      .split('\n')
+      .filter((line) => line.startsWith(`${only},`))
+      .join('\n');
+  const outcome = readTraceCsv(text);
+  if (outcome.kind === 'refused') throw new Error(outcome.sentence);
+  return splitTrace(outcome.trace, source.trainDays * day, source.testDays * day);
+}
+
+function main(words: readonly string[]): void {
+  const [folder = 'traces', cache = 'policy-comparison.jsonl'] = words;
+  const option = (name: string, otherwise: string): string[] => {
+    const place = words.indexOf(`--${name}`);
+    const value = place < 0 ? otherwise : words[place + 1]!;
+    return value === '' ? [] : value.split(',');
+  };
+  const until = performance.now() + 1000 * Number(option('seconds', '1e9')[0]);
+  const again = option('again', '');
+  const without = option('without', '');
+  const rows = existsSync(cache) ? readFileSync(cache, 'utf8').trim().split('\n').filter(Boolean) : [];
+  const known = new Set(
+    rows.map((row) => JSON.parse(row) as Row).map(({ trace, budget, policy }) => `${trace} ${budget} ${policy}`),
+  );
+  const asked = option('policies', 'all');
+  const names = asked[0] === 'all' ? [...Object.keys(policies), 'bound'] : asked;
+  for (const trace of option('traces', Object.keys(sources).join(','))) {
+    let split: Split | undefined;
+    for (const budget of option('budgets', '10,30,100').map(Number)) {
+      for (const name of names) {
+        const policy = name === 'revisit' && without.length > 0 ? `revisit without ${without.join(' ')}` : name;
+        if (known.has(`${trace} ${budget} ${policy}`) && !again.includes(name)) continue;
+        if (performance.now() > until) return;
+        split ??= readSplit(folder, sources[trace]!);
+        const parts = Object.fromEntries(without.map((part) => [part, false])) as Parts;
+        const row: Row = { trace, ...runCell(split, name, budget, parts), policy };
+        appendFileSync(cache, `${JSON.stringify(row)}\n`);
+        process.stdout.write(`${trace} ${budget} ${policy} ${row.delayHours.toPrecision(4)} h\n`);
+      }
+    }
+  }
+}
+
+if (import.meta.main) main(process.argv.slice(2));
