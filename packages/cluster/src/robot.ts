@@ -8,7 +8,7 @@
  *                 its coordinator asks again when the site's spacing from now has passed
  *   ours before   its result is sent again, without a look
  */
-import { type ConsumerInfo, type FetchMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
+import { type Consumer, type ConsumerInfo, type FetchMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe } from 'revisit/ports';
 import { consumers, pullMs, robotSilenceMs, shardOf, streams, subjects } from './dispatch/streams.ts';
@@ -45,6 +45,8 @@ export class Robot {
   readonly #looking = new Map<string, Promise<readonly Uint8Array[]>>();
   #recentBytes = 0;
   #underWay = 0;
+  /** Probes that were asked for and have not come. */
+  #askedFor = 0;
   #looked = 0;
   #handedBack = 0;
   #freed: () => void = () => {};
@@ -59,30 +61,38 @@ export class Robot {
 
   /** Works until the signal, then finishes what it has begun. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#options;
-    while (!signal.aborted) {
-      try {
-        await this.#work(signal);
-      } catch (error) {
-        log('warn', 'no probes can be had', { error: (error as Error).message });
-      }
-      await clock.sleep(restMs, signal);
-    }
-    while (this.#underWay > 0) await new Promise<void>((resolve) => (this.#freed = resolve));
-  }
-
-  async #work(signal: AbortSignal): Promise<void> {
     const { connection, breadth } = this.#options;
     // A robot may pull and nothing else, so it asks for no more than the names.
     const names = { stream_name: streams.probes, name: consumers.robots, config: {} } as ConsumerInfo;
     const consumer = jetstream(connection).consumers.getConsumerFromInfo(names);
+    const leave = (): void => this.#freed();
+    signal.addEventListener('abort', leave, { once: true });
     while (!signal.aborted) {
-      // No more is taken than is looked at: what waits, waits where every robot can take it. One that leaves lets its last
-      // request run out, so that nothing is sent to it in vain.
-      const room = breadth - this.#underWay;
-      if (room < Math.min(breadth, 1 + breadth / 8)) await new Promise<void>((resolve) => (this.#freed = resolve));
-      else for await (const message of await consumer.fetch(pullOf(room))) this.#begin(message);
+      // No more is asked for than can be looked at: what waits, waits where every robot can take it.
+      const room = breadth - this.#underWay - this.#askedFor;
+      if (room >= Math.min(breadth, 1 + breadth / 8)) void this.#pull(consumer, room, signal);
+      else await new Promise<void>((resolve) => (this.#freed = resolve));
     }
+    // Requests that stand are let run out, so that nothing is sent here in vain.
+    while (this.#underWay + this.#askedFor > 0) await new Promise<void>((resolve) => (this.#freed = resolve));
+  }
+
+  async #pull(consumer: Consumer, room: number, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    let left = room;
+    this.#askedFor += room;
+    try {
+      for await (const message of await consumer.fetch(pullOf(room))) {
+        left--;
+        this.#askedFor--;
+        this.#begin(message);
+      }
+    } catch (error) {
+      log('warn', 'no probes can be had', { error: (error as Error).message });
+      await clock.sleep(restMs, signal);
+    }
+    this.#askedFor -= left;
+    this.#freed();
   }
 
   #begin(message: JsMsg): void {
