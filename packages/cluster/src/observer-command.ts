@@ -2,7 +2,7 @@
 import { type ConsumerInfo, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import { type Clock, type Observer, systemClock } from 'revisit/ports';
-import { type LinkOptions, link } from './dispatch/link.ts';
+import { type LinkOptions, link, unlink } from './dispatch/link.ts';
 import { pullMs, robotSilenceMs, shardOf, streams, subjects } from './dispatch/streams.ts';
 import { pieces } from './dispatch/wire.ts';
 import { unpackErrand } from './observers/errand.ts';
@@ -35,7 +35,7 @@ export async function runObserver(command: ObserverCommand, signal: AbortSignal)
   const post = new Post(command, linked.connection, lookout, clock);
   await Promise.all([post.take(signal), post.speak(signal), patrol(lookout, clock, signal)]);
   await observer.close();
-  await linked.connection.drain();
+  await unlink(linked.connection);
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 /** `revisit robot`: joins a cluster and fetches until it is told to leave. */
 import { type Clock, type Observer, systemClock } from 'revisit/ports';
-import { type LinkOptions, link } from './dispatch/link.ts';
+import { type LinkOptions, link, unlink } from './dispatch/link.ts';
 import { Robot, type RobotOptions } from './robot.ts';
 
 export interface RobotCommand extends LinkOptions {
@@ -22,6 +22,6 @@ export async function runRobot(command: RobotCommand, signal: AbortSignal): Prom
   log('info', 'robot at work', { breadth });
   await new Robot({ connection, name, observer, clock, breadth, log }).run(signal);
   await observer.close();
-  await connection.drain();
+  await unlink(connection);
   return undefined;
 }

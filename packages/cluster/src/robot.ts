@@ -35,6 +35,8 @@ export interface RobotCounts {
 const restMs = 500;
 /** A result that cannot be sent for so long is of no use: its page has been looked at again. */
 const sendMsMax = 10 * 60_000;
+/** How long one that leaves goes on with what it has begun; what is left then is handed back by the next. */
+const leaveMsMax = 20_000;
 /** Results that are remembered in case their probe comes again, and how many bytes of them. */
 const recentMax = 1_000;
 const recentBytesMax = 16 * 2 ** 20;
@@ -61,7 +63,7 @@ export class Robot {
 
   /** Works until the signal, then finishes what it has begun. */
   async run(signal: AbortSignal): Promise<void> {
-    const { connection, breadth } = this.#options;
+    const { connection, breadth, clock } = this.#options;
     // A robot may pull and nothing else, so it asks for no more than the names.
     const names = { stream_name: streams.probes, name: consumers.robots, config: {} } as ConsumerInfo;
     const consumer = jetstream(connection).consumers.getConsumerFromInfo(names);
@@ -73,8 +75,11 @@ export class Robot {
       if (room >= Math.min(breadth, 1 + breadth / 8)) void this.#pull(consumer, room, signal);
       else await new Promise<void>((resolve) => (this.#freed = resolve));
     }
-    // Requests that stand are let run out, so that nothing is sent here in vain.
-    while (this.#underWay + this.#askedFor > 0) await new Promise<void>((resolve) => (this.#freed = resolve));
+    // Requests that stand are let run out, so that nothing is sent here in vain; without a link they never would.
+    const leftMs = clock.nowMs();
+    const waits = (most: number): boolean => clock.nowMs() - leftMs < most;
+    while ((this.#underWay > 0 && waits(leaveMsMax)) || (this.#askedFor > 0 && waits(pullMs + restMs)))
+      await Promise.race([new Promise<void>((resolve) => (this.#freed = resolve)), clock.sleep(restMs)]);
   }
 
   async #pull(consumer: Consumer, room: number, signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import { type Clock, type Observation, type Observer, type Probe, systemClock } 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { locate } from '../../../../house/provision.ts';
 import { Robot } from '../robot.ts';
+import { runRobot } from '../robot-command.ts';
 import { type NatsServer, startNats } from '../trial/nats-server.ts';
 import { Carrier } from './carrier.ts';
 import { consumers, ensureStreams, shardOf, streams, subjects } from './streams.ts';
@@ -149,6 +150,25 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     expect((await sender.observe(probe())).outcome.kind).toBe('not-modified');
     // Once for the probe, and once by this test itself.
     expect(looker.looked.filter((id) => id === asked.id)).toHaveLength(2);
+  });
+
+  test('keeps no robot that is told to leave while the server is away', async () => {
+    const stop = new AbortController();
+    const observer = new Looker();
+    const command = { nats: nats.url, name: 'leaver', breadth: 4, observer: () => observer, log: () => {} };
+    const left = runRobot(command, stop.signal);
+    await (await carrier()).observe(probe());
+    await nats.kill();
+    stop.abort();
+    expect(await left).toBeUndefined();
+    await nats.start();
+    // Our own connection needs a moment to find the server again.
+    const isBack = (): Promise<boolean> =>
+      ensureStreams(connection).then(
+        () => true,
+        () => false,
+      );
+    while (!(await isBack())) await systemClock.sleep(50);
   });
 
   test('that a robot had before is handed back unlooked by the next', async () => {

@@ -6,6 +6,7 @@ import { inboxOf } from '../access/grants.ts';
 /** A link that was cut without a word is noticed after three of these, and tried again at this pace. */
 const pingEveryMs = 2_000;
 const reconnectEveryMs = 500;
+const leaveMsMax = 2_000;
 
 export interface LinkOptions {
   /** Servers, separated by commas. */
@@ -14,6 +15,13 @@ export interface LinkOptions {
   readonly natsKey?: string | undefined;
   /** The file with the certificates by which the servers are known, where the system does not know them. */
   readonly natsCa?: string | undefined;
+}
+
+/** Takes leave; of servers that are away, without a word. */
+export async function unlink(connection: NatsConnection): Promise<void> {
+  const patience = new Promise<void>((resolve) => setTimeout(resolve, leaveMsMax).unref());
+  await Promise.race([connection.drain().catch(() => {}), patience]);
+  await connection.close();
 }
 
 export type Linked =
