@@ -1,6 +1,7 @@
 /**
  * Everything that README and docs tell people to type is typed here. The convention:
- *   sh         run in the page's own folder, in order, as one session; `serve` and `demo` are put into the background or ended.
+ *   sh         run in the page's own folder, in order, as one session; `serve` and `demo` are put into the background or ended,
+ *              other commands share a process (trial/resident.ts).
  *              A page that adds nothing finds a collection of one page
  *   sh setup   not run: it installs, or needs root or Docker; only such commands may stand in it
  *   ts         a program that runs by itself
@@ -62,12 +63,14 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
   mkdirSync(join(home, 'node_modules/@revisit'), { recursive: true });
   symlinkSync(join(root, 'packages/core'), join(home, 'node_modules/@revisit/core'));
-  const bin = join(home, 'revisit');
-  writeFileSync(
-    bin,
-    `#!/bin/sh\nexec "${process.execPath}" --import "${join(import.meta.dirname, 'trial/pretend-internet.ts')}" "${join(root, 'packages/daemon/bin/revisit.js')}" "$@"\n`,
-  );
-  chmodSync(bin, 0o755);
+  const node = `exec "${process.execPath}" --disable-warning=ExperimentalWarning --import "${join(import.meta.dirname, 'trial/pretend-internet.ts')}"`;
+  for (const [name, file] of [
+    ['revisit', join(root, 'packages/daemon/bin/revisit.js')],
+    ['resident', join(import.meta.dirname, 'trial/resident.ts')],
+  ]) {
+    writeFileSync(join(home, name!), `#!/bin/sh\n${node} "${file}" "$@"\n`);
+    chmodSync(join(home, name!), 0o755);
+  }
 });
 afterAll(() => {
   web.close();
@@ -75,10 +78,21 @@ afterAll(() => {
 });
 
 /** A daemon that a page starts runs beside the rest of the session, on a port of its own; a demonstration ends by itself. */
-const prelude = (port: number): string => `set -e
+const prelude = (port: number, desk: string): string => `set -e
 serving=""
 end() { if [ -n "$serving" ]; then kill "$serving" 2>/dev/null || true; wait "$serving" 2>/dev/null || true; serving=""; fi; }
-trap end EXIT
+mkfifo "${desk}/ask" "${desk}/answer"
+"${home}/resident" "${desk}" >"${desk}/failed" 2>&1 &
+resident=$!
+trap 'end; kill "$resident" 2>/dev/null || true; cat "${desk}/failed" >&2' EXIT
+ask() {
+  printf '%s\\0' "$@" >"${desk}/words"
+  timeout 120 sh -c 'echo >"${desk}/ask"'
+  code=$(timeout 120 cat "${desk}/answer")
+  cat "${desk}/out"
+  cat "${desk}/err" >&2
+  return "$code"
+}
 npx() { "$@"; }
 revisit() {
   case "$1" in
@@ -92,7 +106,7 @@ revisit() {
       done
       cat serve.out >&2; return 1 ;;
     demo) shift; "${home}/revisit" demo --port 0 --seconds 1 "$@" ;;
-    *) "${home}/revisit" "$@" ;;
+    *) ask "$@" ;;
   esac
 }
 `;
@@ -108,7 +122,7 @@ async function freePort(): Promise<number> {
 const setupWords = /^(npm|npx|git|cd|docker|sudo|systemctl|#|$)/;
 const kinds = ['', 'sh', 'sh setup', 'ts', 'yaml', 'json', 'json options', 'json message', 'match', 'text'];
 
-describe.each(documents)('%s', (page) => {
+describe.concurrent.each(documents)('%s', (page) => {
   const blocks = blocksOf(page);
 
   test('every block says what it is, and every link leads somewhere', () => {
@@ -153,7 +167,10 @@ describe.each(documents)('%s', (page) => {
     const begun = session.some(({ text }) => text.includes('revisit add'))
       ? ''
       : 'revisit add https://example.org/ >/dev/null\n';
-    writeFileSync(join(folder, 'session.sh'), `${prelude(port)}${begun}${script.join('\n')}\n`);
+    writeFileSync(
+      join(folder, 'session.sh'),
+      `${prelude(port, mkdtempSync(join(home, 'desk-')))}${begun}${script.join('\n')}\n`,
+    );
     const { code, err } = await run('bash', ['session.sh'], folder, {
       REVISIT_TRIAL_WEB: String((web.address() as AddressInfo).port),
     });

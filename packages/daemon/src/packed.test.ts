@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from './cli/program.ts';
@@ -42,12 +43,12 @@ function install(tarballs: readonly string[]): void {
       symlinkSync(join(root, 'node_modules', name), join(modules, name));
 }
 
-function revisit(words: readonly string[], input = '', node = process.execPath) {
-  return spawnSync(node, [join(modules, 'revisit/bin/revisit.js'), ...words], {
-    cwd: folder,
-    encoding: 'utf8',
-    input,
-  });
+/** What the installed command prints. */
+async function revisit(words: readonly string[], input = '', node = process.execPath): Promise<string> {
+  const child = spawn(node, [join(modules, 'revisit/bin/revisit.js'), ...words], { cwd: folder, stdio: 'pipe' });
+  child.stdin.end(input);
+  child.stderr.resume();
+  return text(child.stdout);
 }
 
 /** What Docker asks every half minute, asked of another port. */
@@ -75,9 +76,9 @@ describe('the packages as they are published', () => {
     const scripts = files.filter((file) => file.endsWith('.js') && !file.includes('/dashboard/'));
     expect(scripts.length).toBeGreaterThan(100);
     for (const file of scripts) {
-      const text = readFileSync(file, 'utf8');
-      expect(text).not.toContain(root);
-      expect(text).not.toMatch(/(from|import|URL)\s*\(?\s*['"]\.[^'"]*\.ts['"]/);
+      const code = readFileSync(file, 'utf8');
+      expect(code).not.toContain(root);
+      expect(code).not.toMatch(/(from|import|URL)\s*\(?\s*['"]\.[^'"]*\.ts['"]/);
     }
   });
 
@@ -88,31 +89,34 @@ describe('the packages as they are published', () => {
   ];
 
   describe.each(nodes)('on $label', ({ label, node }) => {
-    test('run outside the repository: version, a plan, a page', () => {
+    test('run outside the repository: version, a plan, a page', async () => {
       const manifest = JSON.parse(readFileSync(join(modules, 'revisit/package.json'), 'utf8')) as {
         version: string;
         engines: { node: string };
       };
       expect(manifest.engines.node).toBe('>=22.19');
-      expect(revisit(['--version'], '', node).stdout.trim()).toBe(manifest.version);
-      const solved = revisit(
-        ['solve', '-'],
-        '{"kind":"robots","arrival":1,"service":5.7,"buffer":10,"starvationWeight":0.5}',
-        node,
-      );
-      expect(JSON.parse(solved.stdout)).toMatchObject({ robots: 5 });
       const data = ['--data', mkdtempSync(join(folder, 'data-'))];
-      expect(revisit(['add', 'https://example.org/', ...data], '', node).stdout).toContain('watching');
-      expect(revisit(['pages', ...data], '', node).stdout).toContain('https://example.org/');
-      expect(revisit(['demo', '--days', '0.02'], '', node).stdout).toMatch(/^day +changes/);
+      const [version, solved, pages, demo] = await Promise.all([
+        revisit(['--version'], '', node),
+        revisit(['solve', '-'], '{"kind":"robots","arrival":1,"service":5.7,"buffer":10,"starvationWeight":0.5}', node),
+        revisit(['add', 'https://example.org/', ...data], '', node).then(async (added) => {
+          expect(added).toContain('watching');
+          return revisit(['pages', ...data], '', node);
+        }),
+        revisit(['demo', '--days', '0.02'], '', node),
+      ]);
+      expect(version.trim()).toBe(manifest.version);
+      expect(JSON.parse(solved)).toMatchObject({ robots: 5 });
+      expect(pages).toContain('https://example.org/');
+      expect(demo).toMatch(/^day +changes/);
     });
 
     // The documents' own test runs them from source on this Node.
     test.each(node === nodes.at(-1)!.node ? programsOf('packages/core/README.md') : [])(
       'the library runs its example of line $line',
-      ({ text, line, wanted }) => {
+      ({ text: program, line, wanted }) => {
         const file = join(folder, `program-${line}-${label}.ts`);
-        writeFileSync(file, text);
+        writeFileSync(file, program);
         const done = spawnSync(node, ['--disable-warning=ExperimentalWarning', file], {
           cwd: folder,
           encoding: 'utf8',
@@ -148,9 +152,9 @@ describe('the packages as they are published', () => {
     });
   });
 
-  test('carry a manual page and completions', () => {
+  test('carry a manual page and completions', async () => {
     const manual = readFileSync(join(modules, 'revisit/man/revisit.1'), 'utf8');
-    const listed = [...revisit(['--help']).stdout.matchAll(/^ {2}([a-z]+) .*$/gm)]
+    const listed = [...(await revisit(['--help'])).matchAll(/^ {2}([a-z]+) .*$/gm)]
       .map((match) => match[1]!)
       .filter((name) => name !== 'help' && name !== 'revisit');
     expect(listed.length).toBeGreaterThan(12);
@@ -166,8 +170,8 @@ describe('the packages as they are published', () => {
     );
     expect(tried.stdout).toBe('--dry-run\nreproduce\n');
     for (const shell of ['zsh', 'fish']) {
-      const text = readFileSync(join(modules, `revisit/completions/revisit.${shell}`), 'utf8');
-      for (const name of listed) expect(text).toContain(name);
+      const completions = readFileSync(join(modules, `revisit/completions/revisit.${shell}`), 'utf8');
+      for (const name of listed) expect(completions).toContain(name);
     }
   });
 });

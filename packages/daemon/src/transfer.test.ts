@@ -2,28 +2,23 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test, vi } from 'vitest';
-import { main } from './cli/program.ts';
+import { afterAll, expect, test } from 'vitest';
 import { createApi } from './api/server.ts';
 import { openFolder } from './folder.ts';
 import { Desk } from './desk.ts';
 import { takeOver } from './import/take-over.ts';
+import { revisitHere } from './trial/command-here.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'revisit-transfer-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The command in this process, with the folder as its own. */
 async function revisit(...words: string[]) {
-  let [stdout, stderr] = ['', ''];
-  const out = vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((stdout += String(text)), true));
-  const err = vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((stderr += String(text)), true));
   const given = words.map((word, i) =>
     words[i - 1] === '--data' || words[i - 1] === '--out' || words[i - 1] === 'import' ? join(folder, word) : word,
   );
-  const status = await main(given);
-  out.mockRestore();
-  err.mockRestore();
-  return { status, stdout, stderr };
+  const { code, out, err } = await revisitHere(given);
+  return { status: code, stdout: out, stderr: err };
 }
 
 const pages = [

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, freshFolder, loopbackWeb, revisit, serve, type LoopbackWeb } from '../trial/command.ts';
+import { revisitHere } from '../trial/command-here.ts';
 
 let web: LoopbackWeb;
 beforeAll(async () => {
@@ -60,20 +61,25 @@ describe('wrong calls get one sentence, exit 2, and change nothing', () => {
     ],
     ['broken YAML', ['serve', config('budget: [1\n')], /revisit.yaml:\d+: /],
     ['a folder that is not there', ['pages', '--data', join(data, 'none')], /no such folder/],
-    ['a problem that is no JSON', ['solve', '-'], /is not JSON/],
   ])('%s', async (_what, words, sentence) => {
-    const ended = await revisit(words);
+    const ended = await revisitHere(words);
     expect(ended.err).toMatch(sentence);
     expect(ended).toMatchObject({ code: 2, out: '' });
     expect(existsSync(join(data, 'none'))).toBe(false);
+  });
+
+  test('a problem that is no JSON, to a process of its own', async () => {
+    const ended = await revisit(['solve', '-']);
+    expect(ended.err).toMatch(/is not JSON/);
+    expect(ended).toMatchObject({ code: 2, out: '' });
   });
 });
 
 test("help, version and every command's example", async () => {
   const help = await revisit(['--help']);
   expect(help.code).toBe(0);
-  expect((await revisit(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect((await revisit(['add', '--help'])).out).toContain('Example:\n  revisit add');
+  expect((await revisitHere(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect((await revisitHere(['add', '--help'])).out).toContain('Example:\n  revisit add');
 });
 
 test('without a daemon: add twice, check, change, check, diff, remove', async () => {
@@ -88,11 +94,11 @@ test('without a daemon: add twice, check, change, check, diff, remove', async ()
   web.pages.set('/alone', '<h1>Title</h1><p>the second text</p>');
   const found = await revisit([...check, '--json']);
   expect(JSON.parse(found.out)).toMatchObject({ looks: 1, requests: 1, changes: [{ url: page, kind: 'changed' }] });
-  const diff = await revisit(['diff', page, '--data', data]);
+  const diff = await revisitHere(['diff', page, '--data', data]);
   expect(diff.out).toContain('the [-first-]{+second+} text');
-  expect((await revisit(['changes', '--data', data, '--json'])).out).toContain(page);
-  expect((await revisit(['remove', page, '--data', data])).code).toBe(0);
-  expect(JSON.parse((await revisit(['pages', '--data', data, '--json'])).out)).toEqual([]);
+  expect((await revisitHere(['changes', '--data', data, '--json'])).out).toContain(page);
+  expect((await revisitHere(['remove', page, '--data', data])).code).toBe(0);
+  expect(JSON.parse((await revisitHere(['pages', '--data', data, '--json'])).out)).toEqual([]);
 });
 
 test('with a daemon: add, see the change, stream it; a second daemon is turned away; Ctrl-C ends it', async () => {
@@ -100,7 +106,7 @@ test('with a daemon: add, see the change, stream it; a second daemon is turned a
   web.pages.set('/live', '<p>one</p>');
   const daemon = await serve(['--data', data, '--budget', '50/second', '--spacing', '10ms', ...open]);
   const stream = await fetch(`${daemon.url}/api/changes/stream?after=0`);
-  const added = await revisit(['add', `${web.url}/live`, '--data', data, '--json']);
+  const added = await revisitHere(['add', `${web.url}/live`, '--data', data, '--json']);
   const { id } = (JSON.parse(added.out) as { id: string }[])[0]!;
   await eventually(async () => (await json<{ version: number }>(`${daemon.url}/api/pages/${id}`)).version === 1);
   web.pages.set('/live', '<p>two</p>');
@@ -108,8 +114,8 @@ test('with a daemon: add, see the change, stream it; a second daemon is turned a
   let text = '';
   while (!text.includes('event: change')) text += new TextDecoder().decode((await reader.read()).value);
   expect(text).toMatch(/id: 1\nevent: change\ndata: .*"toVersion":2/);
-  expect((await revisit(['diff', id.slice(0, 8), '--data', data])).out).toMatch(/one[\s\S]*two/);
-  const checked = await revisit(['check', '--all', '--data', data, '--json']);
+  expect((await revisitHere(['diff', id.slice(0, 8), '--data', data])).out).toMatch(/one[\s\S]*two/);
+  const checked = await revisitHere(['check', '--all', '--data', data, '--json']);
   expect(JSON.parse(checked.out)).toMatchObject({ changes: [] });
   const second = await revisit(['serve', '--port', '0', '--data', data]);
   expect(second).toMatchObject({ code: 2, out: '' });
@@ -121,11 +127,11 @@ test('with a daemon: add, see the change, stream it; a second daemon is turned a
 test('a folder that cannot be written, and a database of another make, are said and left alone', async () => {
   const file = join(freshFolder(), 'file');
   writeFileSync(file, 'not a folder');
-  expect((await revisit(['add', `${web.url}/x`, '--data', file])).code).toBe(1);
+  expect((await revisitHere(['add', `${web.url}/x`, '--data', file])).code).toBe(1);
   const data = freshFolder();
   mkdirSync(join(data, 'inner'));
   writeFileSync(join(data, 'revisit.db'), 'this is no database, but somebody keeps it here');
-  const ended = await revisit(['add', `${web.url}/x`, '--data', data]);
+  const ended = await revisitHere(['add', `${web.url}/x`, '--data', data]);
   expect(ended.code).toBe(1);
   expect(ended.err).toContain('revisit.db');
   expect(readFileSync(join(data, 'revisit.db'), 'utf8')).toContain('somebody keeps it here');
@@ -133,6 +139,6 @@ test('a folder that cannot be written, and a database of another make, are said 
   if (process.getuid?.() !== 0) {
     const locked = freshFolder();
     chmodSync(locked, 0o500);
-    expect((await revisit(['add', `${web.url}/x`, '--data', locked])).code).toBe(1);
+    expect((await revisitHere(['add', `${web.url}/x`, '--data', locked])).code).toBe(1);
   }
 });
