@@ -3,6 +3,7 @@
  * process with the folder held for as long as the command takes.
  */
 import { existsSync } from 'node:fs';
+import { type Ask, createClient } from '../api/client.ts';
 import { openFolder } from '../folder.ts';
 import { type CommandOutcome, failed, wrong } from './outcome.ts';
 
@@ -16,8 +17,27 @@ export interface Answer {
 export interface Client {
   /** Where the daemon answers, undefined when this process works on the folder itself. */
   readonly url: string | undefined;
+  /** A call as the API describes it. What is refused ends the command with the sentence of the refusal. */
+  readonly call: Ask;
   ask(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Answer>;
   close(): Promise<void>;
+}
+
+class Refused extends Error {
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    super(answer.text);
+    this.answer = answer;
+  }
+}
+
+function typed(ask: Client['ask']): Ask {
+  return createClient(async ({ method, path, body }) => {
+    const answer = await ask(method as 'GET', path, body);
+    if (answer.status >= 400) throw new Refused(answer);
+    return answer.body ?? answer.text;
+  });
 }
 
 function parsed(text: string): unknown {
@@ -30,23 +50,20 @@ function parsed(text: string): unknown {
 
 export function remote(url: string, key: string | undefined): Client {
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  return {
-    url,
-    ask: async (method, path, body) => {
-      const { request } = await import('undici');
-      const answer = await request(`${url}${path}`, {
-        method,
-        // A sweep answers when it is over, however long politeness makes it take.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        headers: { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await answer.body.text();
-      return { status: answer.statusCode, text, body: parsed(text) };
-    },
-    close: () => Promise.resolve(),
+  const ask: Client['ask'] = async (method, path, body) => {
+    const { request } = await import('undici');
+    const answer = await request(`${url}${path}`, {
+      method,
+      // A sweep answers when it is over, however long politeness makes it take.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      headers: { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, text, body: parsed(text) };
   };
+  return { url, ask, call: typed(ask), close: () => Promise.resolve() };
 }
 
 export const noFolder = (folder: string): string =>
@@ -72,16 +89,18 @@ export async function openClient(
     import('../values/clock.ts'),
   ]);
   const app = createApi(new Desk(opened.store, systemClock, createLog('warn')));
+  const ask: Client['ask'] = async (method, path, body) => {
+    const answer = await app.inject({
+      method,
+      url: path,
+      ...(body === undefined ? {} : { payload: body as object }),
+    });
+    return { status: answer.statusCode, text: answer.body, body: parsed(answer.body) };
+  };
   const client: Client = {
     url: undefined,
-    ask: async (method, path, body) => {
-      const answer = await app.inject({
-        method,
-        url: path,
-        ...(body === undefined ? {} : { payload: body as object }),
-      });
-      return { status: answer.statusCode, text: answer.body, body: parsed(answer.body) };
-    },
+    ask,
+    call: typed(ask),
     close: async () => {
       await app.close();
       await opened.close();
@@ -106,6 +125,9 @@ export async function withClient(
   if ('outcome' in opened) return opened.outcome;
   try {
     return await work(opened.client);
+  } catch (error) {
+    if (error instanceof Refused) return problemOutcome(error.answer);
+    throw error;
   } finally {
     await opened.client.close();
   }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { problemOutcome, withClient } from '../client.ts';
+import { withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
@@ -39,18 +39,13 @@ async function changes(options: ChangesOptions): Promise<CommandOutcome> {
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
     return wrong(`--limit ${options.limit}: a whole number from 1 to 1000 is expected`);
   return withClient({ data: options.data }, async (client) => {
-    const query = new URLSearchParams({ limit: options.limit });
-    if (options.after === undefined) query.set('order', 'newest');
-    else query.set('after', options.after);
-    if (options.page !== undefined) {
-      const page = await findPage(client, options.page);
-      if ('code' in page) return page;
-      query.set('page', page.id);
-    }
-    const answer = await client.ask('GET', `/api/changes?${query.toString()}`);
-    if (answer.status >= 400) return problemOutcome(answer);
-    const found = (answer.body as { changes: ChangeBody[] }).changes;
-    if (options.json) printJson(answer.body);
+    const page = options.page === undefined ? undefined : await findPage(client, options.page);
+    if (page && 'code' in page) return page;
+    const { after } = options;
+    const where = after === undefined ? ({ order: 'newest' } as const) : { after };
+    const answer = await client.call('GET /api/changes', { query: { limit, ...where, page: page?.id } });
+    const found = answer.changes;
+    if (options.json) printJson(answer);
     else if (found.length === 0) print('No change was seen yet.');
     else print(changeTable(found));
     return done;

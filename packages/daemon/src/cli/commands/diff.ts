@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Block, Difference, WordRun } from '../../detect/difference.ts';
-import { problemOutcome, withClient } from '../client.ts';
+import { withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
@@ -60,19 +60,19 @@ async function diff(word: string, options: DiffOptions): Promise<CommandOutcome>
   return withClient({ data: options.data }, async (client) => {
     const page = await findPage(client, word);
     if ('code' in page) return page;
-    const query = new URLSearchParams();
+    const query: { from?: number; to?: number } = {};
     for (const key of ['from', 'to'] as const) {
       const value = options[key];
       if (value === undefined) continue;
       if (!/^\d+$/.test(value)) return wrong(`--${key} ${value}: a version number is expected`);
-      query.set(key, value);
+      query[key] = Number(value);
     }
-    const answer = await client.ask('GET', `/api/pages/${page.id}/diff?${query.toString()}`);
-    if (answer.status >= 400) return problemOutcome(answer);
-    const body = answer.body as { from: number; to: number; difference: Difference };
+    const body = await client.call('GET /api/pages/{id}/diff', { path: { id: page.id }, query });
     if (options.json) printJson(body);
     else
-      print(`${page.url}  version ${body.from} → ${body.to}\n${differenceText(body.difference, process.stdout.isTTY)}`);
+      print(
+        `${page.url}  version ${body.from} → ${body.to}\n${differenceText(body.difference as Difference, process.stdout.isTTY)}`,
+      );
     return done;
   });
 }

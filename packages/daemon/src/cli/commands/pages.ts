@@ -107,14 +107,14 @@ function each(change: (client: Client, page: PageBody) => Promise<string | Comma
 }
 
 const remove = each(async (client, page) => {
-  const answer = await client.ask('DELETE', `/api/pages/${page.id}`);
-  return answer.status >= 400 ? problemOutcome(answer) : `removed  ${page.url}`;
+  await client.call('DELETE /api/pages/{id}', { path: { id: page.id } });
+  return `removed  ${page.url}`;
 });
 
 const setPaused = (paused: boolean) =>
   each(async (client, page) => {
-    const answer = await client.ask('PATCH', `/api/pages/${page.id}`, { paused });
-    return answer.status >= 400 ? problemOutcome(answer) : `${paused ? 'paused' : 'watching'}  ${page.url}`;
+    await client.call('PATCH /api/pages/{id}', { path: { id: page.id }, body: { paused } });
+    return `${paused ? 'paused' : 'watching'}  ${page.url}`;
   });
 
 export function registerPages(program: Command, run: Runner): void {

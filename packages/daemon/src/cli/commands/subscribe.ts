@@ -4,7 +4,7 @@ import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, note, print, printJson, wrong } from '../outcome.ts';
 import type { Runner } from '../program.ts';
 import { table } from '../table.ts';
-import { type ChangeBody, changeTable } from './changes.ts';
+import { changeTable } from './changes.ts';
 
 interface SubscribeOptions {
   readonly data: string;
@@ -53,10 +53,9 @@ async function subscribe(given: string, options: SubscribeOptions): Promise<Comm
   };
   return withClient({ data: options.data, creates: true }, async (client) => {
     if (options.try) {
-      const tried = await client.ask('POST', '/api/subscriptions/try', { match: options.match ?? '' });
-      if (tried.status >= 400) return problemOutcome(tried);
-      const { sentence, examples } = tried.body as { sentence: string; examples: ChangeBody[] };
-      if (options.json) printJson(tried.body);
+      const tried = await client.call('POST /api/subscriptions/try', { body: { match: options.match ?? '' } });
+      const { sentence, examples } = tried;
+      if (options.json) printJson(tried);
       else print([sentence, ...(examples.length > 0 ? [changeTable(examples)] : [])].join('\n'));
       return done;
     }
@@ -95,8 +94,8 @@ async function subscriptions(options: { readonly data: string; readonly json?: b
 
 async function unsubscribe(id: string, options: { readonly data: string }): Promise<CommandOutcome> {
   return withClient({ data: options.data }, async (client) => {
-    const answer = await client.ask('DELETE', `/api/subscriptions/${encodeURIComponent(id)}`);
-    return answer.status >= 400 ? problemOutcome(answer) : done;
+    await client.call('DELETE /api/subscriptions/{id}', { path: { id } });
+    return done;
   });
 }
 

@@ -1,28 +1,19 @@
 import { type Command, Option } from 'commander';
-import { problemOutcome, withClient } from '../client.ts';
+import { withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, note, print, printJson, wrong } from '../outcome.ts';
 import { table } from '../table.ts';
 
-interface TokenBody {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: string;
-  readonly createdAt: string;
-}
-
 interface Options {
   readonly data: string;
   readonly json?: boolean;
-  readonly scope?: string;
+  readonly scope?: 'read' | 'write' | 'admin';
 }
 
 async function add(name: string, options: Options): Promise<CommandOutcome> {
   return withClient({ data: options.data, creates: true }, async (client) => {
-    const answer = await client.ask('POST', '/api/tokens', { name, scope: options.scope });
-    if (answer.status >= 400) return problemOutcome(answer);
-    const token = answer.body as TokenBody & { secret: string };
+    const token = await client.call('POST /api/tokens', { body: { name, scope: options.scope ?? 'read' } });
     if (options.json) printJson(token);
     else {
       print(token.secret);
@@ -34,9 +25,7 @@ async function add(name: string, options: Options): Promise<CommandOutcome> {
 
 async function list(options: Options): Promise<CommandOutcome> {
   return withClient({ data: options.data }, async (client) => {
-    const answer = await client.ask('GET', '/api/tokens');
-    if (answer.status >= 400) return problemOutcome(answer);
-    const { tokens } = answer.body as { tokens: TokenBody[] };
+    const { tokens } = await client.call('GET /api/tokens');
     if (options.json) printJson(tokens);
     else if (tokens.length === 0) print('There is no token; "revisit token add NAME" makes one.');
     else
@@ -52,9 +41,7 @@ async function list(options: Options): Promise<CommandOutcome> {
 
 async function revoke(words: readonly string[], options: Options): Promise<CommandOutcome> {
   return withClient({ data: options.data }, async (client) => {
-    const known = await client.ask('GET', '/api/tokens');
-    if (known.status >= 400) return problemOutcome(known);
-    const { tokens } = known.body as { tokens: TokenBody[] };
+    const { tokens } = await client.call('GET /api/tokens');
     const found = words.map((word) => tokens.filter((token) => token.id === word || token.name === word));
     for (const [i, fitting] of found.entries()) {
       if (fitting.length === 0)
@@ -62,8 +49,7 @@ async function revoke(words: readonly string[], options: Options): Promise<Comma
       if (fitting.length > 1) return wrong(`token ${words[i]} is not unique; name it by its id`);
     }
     for (const [token] of found) {
-      const answer = await client.ask('DELETE', `/api/tokens/${token!.id}`);
-      if (answer.status >= 400) return problemOutcome(answer);
+      await client.call('DELETE /api/tokens/{id}', { path: { id: token!.id } });
       print(`revoked  ${token!.id}  ${token!.name}`);
     }
     return done;
