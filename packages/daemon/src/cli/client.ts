@@ -40,7 +40,9 @@ function typed(ask: Client['ask']): Ask {
   });
 }
 
-function parsed(text: string): unknown {
+/** A version of a page may read like JSON and is text all the same: what it is, its media type says. */
+function parsed(text: string, mediaType: unknown): unknown {
+  if (!String(mediaType).includes('json')) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -61,7 +63,7 @@ export function remote(url: string, key: string | undefined): Client {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.body.text();
-    return { status: answer.statusCode, text, body: parsed(text) };
+    return { status: answer.statusCode, text, body: parsed(text, answer.headers['content-type']) };
   };
   return { url, ask, call: typed(ask), close: () => Promise.resolve() };
 }
@@ -95,7 +97,7 @@ export async function openClient(
       url: path,
       ...(body === undefined ? {} : { payload: body as object }),
     });
-    return { status: answer.statusCode, text: answer.body, body: parsed(answer.body) };
+    return { status: answer.statusCode, text: answer.body, body: parsed(answer.body, answer.headers['content-type']) };
   };
   const client: Client = {
     url: undefined,
@@ -116,6 +118,16 @@ export function problemOutcome(answer: Answer): CommandOutcome {
   return answer.status >= 500 ? failed(sentence) : wrong(sentence);
 }
 
+/** What came of the work, or how the command ends because a call of it was refused. */
+export async function endedByRefusal<T>(work: () => Promise<T>): Promise<T | CommandOutcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refused) return problemOutcome(error.answer);
+    throw error;
+  }
+}
+
 /** Opens, works, closes, whatever happens. */
 export async function withClient(
   options: { readonly data: string; readonly creates?: boolean },
@@ -124,10 +136,7 @@ export async function withClient(
   const opened = await openClient(options.data, options.creates ?? false);
   if ('outcome' in opened) return opened.outcome;
   try {
-    return await work(opened.client);
-  } catch (error) {
-    if (error instanceof Refused) return problemOutcome(error.answer);
-    throw error;
+    return await endedByRefusal(() => work(opened.client));
   } finally {
     await opened.client.close();
   }

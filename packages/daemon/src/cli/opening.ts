@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import type { Config, Flags } from '../config/config.ts';
 import { collectionsOf } from '../config/collections.ts';
 import { type Opening, openFolder } from '../folder.ts';
-import { noFolder, type Client, remote } from './client.ts';
+import { type Client, endedByRefusal, noFolder, remote } from './client.ts';
 import { readConfig } from './commands/serve.ts';
 import { type CommandOutcome, failed, wrong } from './outcome.ts';
 
 export interface Ways<T> {
-  readonly through: (client: Client) => Promise<T | CommandOutcome>;
+  readonly through: (client: Client) => Promise<T>;
   readonly alone: (config: Config, folder: Opening) => Promise<T>;
 }
 
@@ -26,5 +26,7 @@ export async function openedBy<T extends object>(
   const folder = openFolder(config.value.data);
   if (folder.kind === 'failed') return failed(folder.sentence);
   if (folder.kind === 'opened') return ways.alone(config.value, folder);
-  return folder.url === undefined ? failed(folder.sentence) : ways.through(remote(folder.url, folder.key));
+  return folder.url === undefined
+    ? failed(folder.sentence)
+    : endedByRefusal(() => ways.through(remote(folder.url!, folder.key)));
 }

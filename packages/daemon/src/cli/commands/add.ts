@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { readPage } from '../../config/page-input.ts';
 import { settingsWrong } from '../../settings-wrong.ts';
-import { problemOutcome, withClient } from '../client.ts';
+import type { PageInput } from '../../api/client.ts';
+import { withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
@@ -48,9 +49,8 @@ async function add(urls: readonly string[], options: AddOptions): Promise<Comman
     if (sentence !== undefined) return wrong(sentence);
   }
   return withClient({ data: options.data, creates: true }, async (client) => {
-    const answer = await client.ask('POST', '/api/pages', pages);
-    if (answer.status >= 400) return problemOutcome(answer);
-    const added = (answer.body as { pages: { id: string; url: string; created: boolean }[] }).pages;
+    const answer = await client.call('POST /api/pages', { body: pages as readonly PageInput[] });
+    const added = 'pages' in answer ? answer.pages : [answer];
     if (options.json) printJson(added);
     else for (const page of added) print(`${page.id}  ${page.created ? 'watching' : 'already watched'}  ${page.url}`);
     return done;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Config, Flags } from '../../config/config.ts';
 import { createLoop, createTelling } from '../../daemon.ts';
 import type { Opening } from '../../folder.ts';
-import { type Client, problemOutcome } from '../client.ts';
+import type { Client } from '../client.ts';
 import { openedBy } from '../opening.ts';
 import { createLog } from '../../log.ts';
 import { changeBody } from '../../api/bodies.ts';
@@ -27,10 +27,8 @@ interface Checked {
 }
 
 /** Asks the daemon that runs on the folder; the looks are its own, within its budget. */
-async function checkThrough(client: Client, all: boolean): Promise<Checked | CommandOutcome> {
-  const answer = await client.ask('POST', '/api/check', { all });
-  return answer.status >= 400 ? problemOutcome(answer) : (answer.body as Checked);
-}
+const checkThrough = (client: Client, all: boolean): Promise<Checked> =>
+  client.call('POST /api/check', { body: { all } });
 
 async function checkAlone(config: Config, folder: Opening, all: boolean): Promise<Checked> {
   const stop = new AbortController();

@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { exportForm } from '../../import/own.ts';
 import { type ArchivedVersion, warcInfo, warcRecord } from '../../store/warc.ts';
 import { version } from '../../version.ts';
+import type { Calls } from '../../api/client.ts';
 import { type Client, problemOutcome, withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example } from '../options.ts';
@@ -35,16 +36,13 @@ interface ExportRecord {
 
 type Write = (text: string) => Promise<void>;
 
-async function* records(client: Client, secrets: boolean): AsyncGenerator<ExportRecord, CommandOutcome | undefined> {
+async function* records(client: Client, secrets: boolean): AsyncGenerator<ExportRecord> {
   for (let cursor: string | null = ''; cursor !== null;) {
-    const query = new URLSearchParams({ limit: '500', secrets: String(secrets), ...(cursor === '' ? {} : { cursor }) });
-    const answer = await client.ask('GET', `/api/export?${query.toString()}`);
-    if (answer.status >= 400) return problemOutcome(answer);
-    const body = answer.body as { records: ExportRecord[]; next: string | null };
-    yield* body.records;
-    cursor = body.next;
+    const query = { limit: 500, secrets, cursor };
+    const answer: Calls['GET /api/export']['answer'] = await client.call('GET /api/export', { query });
+    yield* answer.records as unknown as readonly ExportRecord[];
+    cursor = answer.next;
   }
-  return undefined;
 }
 
 type WriteVersion = (version: ArchivedVersion) => Promise<void>;
@@ -71,10 +69,8 @@ async function writeVersions(
   { id, page }: ExportRecord,
   write: WriteVersion,
 ): Promise<CommandOutcome | undefined> {
-  const listed = await client.ask('GET', `/api/pages/${id}/versions`);
-  if (listed.status >= 400) return problemOutcome(listed);
-  for (const { number, at, format } of (listed.body as { versions: { number: number; at: string; format: string }[] })
-    .versions) {
+  const { versions } = await client.call('GET /api/pages/{id}/versions', { path: { id } });
+  for (const { number, at, format } of versions) {
     const text = await client.ask('GET', `/api/pages/${id}/versions/${number}`);
     // Removed by retention since it was listed.
     if (text.status === 404) continue;
@@ -129,19 +125,13 @@ async function exportAll(
   const form = forms[kind];
   const versions = versionWriter(kind, write, options.out);
   await write(form.head(options.secrets ?? false));
-  const all = records(client, options.secrets ?? false);
   let count = 0;
-  for (;;) {
-    const next = await all.next();
-    if (next.done) {
-      if (next.value) return next.value;
-      break;
-    }
+  for await (const record of records(client, options.secrets ?? false)) {
     count++;
-    await write(form.page(next.value));
+    await write(form.page(record));
     const trouble =
-      versions && options.versions && (next.value.state?.version ?? 0) > 0
-        ? await writeVersions(client, next.value, versions)
+      versions && options.versions && (record.state?.version ?? 0) > 0
+        ? await writeVersions(client, record, versions)
         : undefined;
     if (trouble) return trouble;
   }

@@ -1,23 +1,12 @@
 import type { Command } from 'commander';
-import { type Client, problemOutcome, withClient } from '../client.ts';
+import type { Calls, Page as PageBody } from '../../api/client.ts';
+import { type Client, withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
 import { table } from '../table.ts';
 
-export interface PageBody {
-  readonly id: string;
-  readonly url: string;
-  readonly select: string;
-  readonly title: string | null;
-  readonly status: string;
-  readonly paused: boolean;
-  readonly looks: number;
-  readonly changes: number;
-  readonly lastProbe: string | null;
-  readonly nextProbe: string | null;
-  readonly fault: { readonly code: string; readonly sentence: string } | null;
-}
+export type { PageBody };
 
 interface ListOptions {
   readonly data: string;
@@ -29,16 +18,15 @@ interface ListOptions {
 /** Every page that fits, over as many answers as it takes. */
 export async function everyPage(
   client: Client,
-  query: Record<string, string> = {},
-): Promise<readonly PageBody[] | CommandOutcome> {
+  query: { readonly site?: string; readonly tag?: string } = {},
+): Promise<readonly PageBody[]> {
   const pages: PageBody[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
-    const words = new URLSearchParams({ ...query, limit: '1000', ...(cursor === '' ? {} : { cursor }) });
-    const answer = await client.ask('GET', `/api/pages?${words.toString()}`);
-    if (answer.status >= 400) return problemOutcome(answer);
-    const body = answer.body as { pages: PageBody[]; next: string | null };
-    pages.push(...body.pages);
-    cursor = body.next;
+    const answer: Calls['GET /api/pages']['answer'] = await client.call('GET /api/pages', {
+      query: { ...query, limit: 1_000, cursor },
+    });
+    pages.push(...answer.pages);
+    cursor = answer.next;
   }
   return pages;
 }
@@ -48,7 +36,6 @@ export async function findPage(client: Client, word: string): Promise<PageBody |
   const direct = await client.ask('GET', `/api/pages/${encodeURIComponent(word)}`);
   if (direct.status === 200) return direct.body as PageBody;
   const pages = await everyPage(client);
-  if ('code' in pages) return pages;
   const url = URL.parse(word)?.href;
   const found = pages.filter((page) => page.id.startsWith(word) || page.url === word || page.url === url);
   if (found.length === 1) return found[0]!;
@@ -68,7 +55,6 @@ async function list(options: ListOptions): Promise<CommandOutcome> {
       ...(options.tag === undefined ? {} : { tag: options.tag }),
     };
     const pages = await everyPage(client, query);
-    if ('code' in pages) return pages;
     if (options.json) printJson(pages);
     else if (pages.length === 0) print('Nothing is watched yet; "revisit add URL" begins.');
     else {

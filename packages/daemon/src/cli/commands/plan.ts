@@ -6,7 +6,7 @@ import type { Opening } from '../../folder.ts';
 import { createLog } from '../../log.ts';
 import { type BudgetPoint, type BudgetView, budgetView } from '../../standing-plan.ts';
 import { systemClock } from '../../values/clock.ts';
-import { type Client, problemOutcome } from '../client.ts';
+import type { Client } from '../client.ts';
 import { openedBy } from '../opening.ts';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
@@ -25,13 +25,10 @@ interface Planned {
   readonly budget: BudgetView;
 }
 
-async function planThrough(client: Client, limit: number): Promise<Planned | CommandOutcome> {
-  const plan = await client.ask('GET', `/api/plan?limit=${limit}`);
-  if (plan.status >= 400) return problemOutcome(plan);
-  const budget = await client.ask('GET', '/api/budget');
-  if (budget.status >= 400) return problemOutcome(budget);
-  return { plan: plan.body as PlanBody, budget: budget.body as BudgetView };
-}
+const planThrough = async (client: Client, limit: number): Promise<Planned> => ({
+  plan: (await client.call('GET /api/plan', { query: { limit } })) as PlanBody,
+  budget: (await client.call('GET /api/budget')) as BudgetView,
+});
 
 /** What a daemon started now would plan; nothing is looked at. */
 async function planAlone(config: Config, folder: Opening, limit: number): Promise<Planned> {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { problemOutcome, withClient } from '../client.ts';
+import type { Calls } from '../../api/client.ts';
+import { withClient } from '../client.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
 import type { Runner } from '../program.ts';
@@ -16,13 +17,7 @@ interface SearchOptions {
   readonly limit: string;
 }
 
-interface Hit {
-  readonly url: string;
-  readonly title?: string;
-  readonly version: number;
-  readonly at: string;
-  readonly snippet: readonly { readonly text: string; readonly hit?: boolean }[];
-}
+type Hit = Calls['GET /api/search']['answer']['hits'][number];
 
 function shown(hit: Hit): string {
   const bold = process.stdout.isTTY;
@@ -47,15 +42,11 @@ async function search(words: readonly string[], options: SearchOptions): Promise
     times.set(name, new Date(ms).toISOString());
   }
   return withClient({ data: options.data }, async (client) => {
-    const query = new URLSearchParams({ q: words.join(' '), limit: options.limit });
-    if (options.past) query.set('past', 'true');
-    if (options.site !== undefined) query.set('site', options.site);
-    if (options.tag !== undefined) query.set('tag', options.tag);
-    for (const [name, time] of times) query.set(name, time);
-    const answer = await client.ask('GET', `/api/search?${query.toString()}`);
-    if (answer.status >= 400) return problemOutcome(answer);
-    const { hits } = answer.body as { hits: Hit[] };
-    if (options.json) printJson(answer.body);
+    const { past, site, tag } = options;
+    const query = { q: words.join(' '), limit, past, site, tag, from: times.get('from'), to: times.get('to') };
+    const answer = await client.call('GET /api/search', { query });
+    const { hits } = answer;
+    if (options.json) printJson(answer);
     else print(hits.length === 0 ? 'Nothing was found.' : hits.map(shown).join('\n\n'));
     return done;
   });

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { problemOutcome, withClient, type Client } from '../client.ts';
+import type { Version } from '../../api/client.ts';
+import { withClient, type Client } from '../client.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
 import type { Runner } from '../program.ts';
@@ -16,14 +17,6 @@ interface ShowOptions {
   readonly numbers?: boolean;
 }
 
-interface VersionBody {
-  readonly number: number;
-  readonly at: string;
-  readonly format: string;
-  readonly bytes: number;
-  readonly raw: boolean;
-}
-
 async function show(word: string, options: ShowOptions): Promise<CommandOutcome> {
   if (options.version !== undefined && !/^[1-9]\d*$/.test(options.version))
     return wrong(`--version ${options.version}: a version number is expected`);
@@ -31,9 +24,7 @@ async function show(word: string, options: ShowOptions): Promise<CommandOutcome>
     const page = await findPage(client, word);
     if ('code' in page) return page;
     if (options.numbers) return numbers(client, page, options);
-    const answer = await client.ask('GET', `/api/pages/${page.id}/versions`);
-    if (answer.status >= 400) return problemOutcome(answer);
-    const { versions } = answer.body as { versions: VersionBody[] };
+    const { versions } = await client.call('GET /api/pages/{id}/versions', { path: { id: page.id } });
     if (options.list) return list(versions, options);
     const wanted = options.version === undefined ? versions.at(-1)?.number : Number(options.version);
     if (wanted === undefined) return wrong(`page ${page.url} has no version yet`);
@@ -41,7 +32,7 @@ async function show(word: string, options: ShowOptions): Promise<CommandOutcome>
   });
 }
 
-function list(versions: readonly VersionBody[], options: ShowOptions): CommandOutcome {
+function list(versions: readonly Version[], options: ShowOptions): CommandOutcome {
   if (options.json) printJson(versions);
   else if (versions.length === 0) print('No version yet.');
   else {
@@ -57,18 +48,16 @@ function list(versions: readonly VersionBody[], options: ShowOptions): CommandOu
 }
 
 async function one(client: Client, page: PageBody, number: number, options: ShowOptions): Promise<CommandOutcome> {
-  const answer = await client.ask('GET', `/api/pages/${page.id}/versions/${number}${options.raw ? '/raw' : ''}`);
-  if (answer.status >= 400) return problemOutcome(answer);
-  if (options.json) printJson({ id: page.id, url: page.url, version: number, text: answer.text });
+  const path = { id: page.id, number };
+  const text = await client.call(`GET /api/pages/{id}/versions/{number}${options.raw ? '/raw' : ''}`, { path });
+  if (options.json) printJson({ id: page.id, url: page.url, version: number, text });
   // A terminal obeys what it is told; a file takes it as it is.
-  else print(process.stdout.isTTY ? answer.text.split('\n').map(harmless).join('\n') : answer.text);
+  else print(process.stdout.isTTY ? text.split('\n').map(harmless).join('\n') : text);
   return done;
 }
 
 async function numbers(client: Client, page: PageBody, options: ShowOptions): Promise<CommandOutcome> {
-  const answer = await client.ask('GET', `/api/pages/${page.id}/numbers`);
-  if (answer.status >= 400) return problemOutcome(answer);
-  const body = answer.body as { numbers: { at: string; value: number }[] };
+  const body = await client.call('GET /api/pages/{id}/numbers', { path: { id: page.id } });
   if (options.json) printJson(body.numbers);
   else if (body.numbers.length === 0) print('No version of it is a number; options.as: "number" reads one.');
   else {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { problemOutcome, withClient } from '../client.ts';
+import type { SubscriptionInput } from '../../api/client.ts';
+import { withClient } from '../client.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, note, print, printJson, wrong } from '../outcome.ts';
 import type { Runner } from '../program.ts';
@@ -60,11 +61,9 @@ async function subscribe(given: string, options: SubscribeOptions): Promise<Comm
       return done;
     }
     const body = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-    const answer = await client.ask('POST', '/api/subscriptions', body);
-    if (answer.status >= 400) return problemOutcome(answer);
-    const { id } = answer.body as SubscriptionBody;
-    if (options.json) printJson(answer.body);
-    else print(id);
+    const made = await client.call('POST /api/subscriptions', { body: body as unknown as SubscriptionInput });
+    if (options.json) printJson(made);
+    else print(made.id);
     if (client.url === undefined) note('messages go out while "revisit serve" runs, and with every "revisit check"');
     return done;
   });
@@ -72,10 +71,9 @@ async function subscribe(given: string, options: SubscribeOptions): Promise<Comm
 
 async function subscriptions(options: { readonly data: string; readonly json?: boolean }): Promise<CommandOutcome> {
   return withClient({ data: options.data }, async (client) => {
-    const answer = await client.ask('GET', '/api/subscriptions');
-    if (answer.status >= 400) return problemOutcome(answer);
-    const list = (answer.body as { subscriptions: SubscriptionBody[] }).subscriptions;
-    if (options.json) printJson(answer.body);
+    const answer = await client.call('GET /api/subscriptions');
+    const list = answer.subscriptions as readonly SubscriptionBody[];
+    if (options.json) printJson(answer);
     else if (list.length === 0) print('Nobody is told of changes yet; "revisit subscribe" adds somebody.');
     else {
       const rows = list.map(({ id, name, match, deliver, paused }) => [
