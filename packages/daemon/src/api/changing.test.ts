@@ -60,6 +60,29 @@ async function ask<Body = Record<string, unknown>>(
   return { status: answer.statusCode, headers: answer.headers, body: (isJson ? answer.json() : undefined) as Body };
 }
 
+test.each([
+  ['a b', 'x', 'a b'],
+  ['<script>', 'x', '<script>'],
+  ['', 'x', ''],
+  ['Host', 'x', 'Host'],
+  ['transfer-encoding', 'chunked', 'transfer-encoding'],
+  ['X-Token', 'secret\r\nX-More: 1', 'headers.X-Token'],
+  ['X-Token', 'secret\u2028', 'headers.X-Token'],
+])(
+  'a header that no request can carry is refused by its name, and its value repeated to nobody',
+  async (name, value, said) => {
+    const headers = { [name]: value };
+    for (const answer of [
+      await ask<{ detail: string }>('POST', '/api/pages', { url: 'https://new.example/', headers }),
+      await ask<{ detail: string }>('PATCH', `/api/pages/${id}`, { headers }),
+    ]) {
+      expect(answer.status).toBe(400);
+      expect(answer.body.detail).toContain(said);
+      expect(answer.body.detail).not.toContain('secret');
+    }
+  },
+);
+
 describe('If-Match', () => {
   test.each([
     ['/api/pages/ID', { tags: ['a'] }, { tags: ['b'] }],

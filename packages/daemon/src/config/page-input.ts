@@ -78,6 +78,35 @@ type Reader = (value: unknown) => Read<Partial<NewPageSettings>>;
 
 const read = (value: Partial<NewPageSettings>): Read<Partial<NewPageSettings>> => ({ kind: 'read', value });
 
+/** More is no request that a server takes. */
+const headersMax = 50;
+const headerCharactersMax = 8_000;
+/** What a connection says of itself is not a page's to say. */
+const ownHeaders = new Set(
+  'host connection content-length transfer-encoding keep-alive upgrade te trailer expect'.split(' '),
+);
+
+/** Refused here, where a person reads why, and not at every look. Values may be credentials: no sentence repeats them. */
+const readHeaders: Reader = (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return wrong('headers', value, 'an object of texts is expected');
+  const given = Object.entries(value);
+  if (given.length > headersMax) return wrong('headers', given.length, `at most ${headersMax} are expected`);
+  for (const [name, text] of given) {
+    if (!/^[\w!#$%&'*+.^`|~-]{1,200}$/.test(name))
+      return wrong('headers', name, "a name is made of letters, digits and !#$%&'*+-.^_`|~");
+    if (ownHeaders.has(name.toLowerCase())) return wrong('headers', name, 'the connection sets it itself');
+    if (typeof text !== 'string') return wrong(`headers.${name}`, text, 'a text is expected');
+    if (text.length > headerCharactersMax || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text))
+      return wrong(
+        `headers.${name}`,
+        'its value',
+        `at most ${headerCharactersMax} characters of one line are expected`,
+      );
+  }
+  return read({ headers: value as Record<string, string> });
+};
+
 const readers: Record<(typeof pageFields)[number], Reader> = {
   url: (value) => {
     if (typeof value !== 'string') return wrong('url', value, 'an http or https address is expected');
@@ -114,10 +143,7 @@ const readers: Record<(typeof pageFields)[number], Reader> = {
     const ms = typeof value === 'string' ? durationMs(value) : undefined;
     return ms === undefined ? wrong('spacing', value, durationForm) : read({ spacingSeconds: ms / 1000 });
   },
-  headers: (value) =>
-    typeof value === 'object' && value !== null && Object.values(value).every((text) => typeof text === 'string')
-      ? read({ headers: value as Record<string, string> })
-      : wrong('headers', value, 'an object of texts is expected'),
+  headers: readHeaders,
   render: (value) =>
     typeof value === 'boolean' ? read({ render: value }) : wrong('render', value, 'true or false is expected'),
   paused: (value) =>
