@@ -36,12 +36,20 @@ export function onLoginNeeded(listener: () => void): () => void {
 /** Relative to the page, so that it works under any path. */
 export const urlOf = (path: string): string => `.${path}`;
 
-export const ask = createClient(({ method, path, body }) =>
+export const ask = createClient(({ method, path, header, body }) =>
   send(path, {
     method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    ...(body === undefined
+      ? { headers: header }
+      : { body: JSON.stringify(body), headers: { ...header, 'content-type': 'application/json' } }),
   }),
 );
+
+/** What the dashboard saves back whole. */
+const isTagged = /^\/api\/pages\/[^/?]+$/;
+const tags = new Map<string, string>();
+/** Under what tag a thing was last read or saved, for saving it only if nobody else did since. */
+export const tagOf = (path: string): string | undefined => tags.get(path);
 
 /** A file as it is, to where one is expected. */
 export const sendFile = (path: string, file: Blob, type: string): Promise<unknown> =>
@@ -57,6 +65,8 @@ async function send(path: string, request: RequestInit): Promise<unknown> {
   if (answer.status === 204) return undefined;
   const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
   const content: unknown = isJson ? await answer.json() : await answer.text();
+  const tag = answer.headers.get('etag');
+  if (answer.ok && tag && isTagged.test(path)) tags.set(path, tag);
   if (answer.ok) return content;
   const { title, detail } = (isJson ? content : {}) as { title?: string; detail?: string };
   if (answer.status === 401) for (const listener of listeners) listener();

@@ -49,13 +49,15 @@ export interface Calls {
   /** A page */
   readonly 'GET /api/pages/{id}': { readonly path: { readonly id: string }; readonly answer: Page };
   /** Change its settings */
-  readonly 'PATCH /api/pages/{id}': { readonly path: { readonly id: string }; readonly body: PageChange; readonly answer: Page };
+  readonly 'PATCH /api/pages/{id}': { readonly path: { readonly id: string }; readonly header?: { readonly 'if-match'?: string | undefined }; readonly body: PageChange; readonly answer: Page };
   /** Stop watching it and forget its versions */
   readonly 'DELETE /api/pages/{id}': { readonly path: { readonly id: string }; readonly answer: undefined };
   /** Look now, as soon as politeness allows */
   readonly 'POST /api/pages/{id}/probe': { readonly path: { readonly id: string }; readonly answer: { readonly id: string; readonly asked: boolean } };
+  /** A previewed page drawn without scripts and without asking for anything, to point at its parts */
+  readonly 'GET /api/preview/{picture}': { readonly path: { readonly picture: string }; readonly answer: string };
   /** Look at a page before it is watched */
-  readonly 'POST /api/preview': { readonly body: PageInput; readonly answer: { readonly url: string; readonly finalUrl: string; readonly title: string | null; readonly mediaType: string | null; readonly bytes: number; readonly text: string | null; readonly format: string | null; readonly fault: Fault | null; readonly outline: readonly (OutlineNode)[] } };
+  readonly 'POST /api/preview': { readonly body: PageInput; readonly answer: { readonly url: string; readonly finalUrl: string; readonly title: string | null; readonly mediaType: string | null; readonly bytes: number; readonly text: string | null; readonly format: string | null; readonly fault: Fault | null; readonly outline: readonly (OutlineNode)[]; readonly picture: string | null } };
   /** Its versions, oldest first */
   readonly 'GET /api/pages/{id}/versions': { readonly path: { readonly id: string }; readonly answer: { readonly versions: readonly (Version)[] } };
   /** One version, as text */
@@ -93,7 +95,7 @@ export interface Calls {
   /** One subscription */
   readonly 'GET /api/subscriptions/{id}': { readonly path: { readonly id: string }; readonly answer: Subscription };
   /** Change a subscription; null takes a setting away */
-  readonly 'PATCH /api/subscriptions/{id}': { readonly path: { readonly id: string }; readonly body: SubscriptionChange; readonly answer: Subscription };
+  readonly 'PATCH /api/subscriptions/{id}': { readonly path: { readonly id: string }; readonly header?: { readonly 'if-match'?: string | undefined }; readonly body: SubscriptionChange; readonly answer: Subscription };
   /** Tell them no more; what still waits for them is dropped */
   readonly 'DELETE /api/subscriptions/{id}': { readonly path: { readonly id: string }; readonly answer: undefined };
   /** Send it a message about the newest change now, as a test */
@@ -135,7 +137,7 @@ export interface Calls {
   /** How the daemon is set */
   readonly 'GET /api/settings': { readonly answer: { readonly budgetPerHour: number; readonly spacingSeconds: number; readonly robots: number; readonly queueMax: number; readonly policy: string; readonly quiet: readonly (string)[] } };
   /** Change the budget or the quiet hours */
-  readonly 'PATCH /api/settings': { readonly body: { readonly budget?: string | undefined; readonly quiet?: readonly (string)[] | undefined }; readonly answer: { readonly budgetPerHour: number; readonly spacingSeconds: number; readonly robots: number; readonly queueMax: number; readonly policy: string; readonly quiet: readonly (string)[] } };
+  readonly 'PATCH /api/settings': { readonly header?: { readonly 'if-match'?: string | undefined }; readonly body: { readonly budget?: string | undefined; readonly quiet?: readonly (string)[] | undefined }; readonly answer: { readonly budgetPerHour: number; readonly spacingSeconds: number; readonly robots: number; readonly queueMax: number; readonly policy: string; readonly quiet: readonly (string)[] } };
   /** A consistent copy of everything, as one SQLite file, while all goes on */
   readonly 'GET /api/backup': { readonly answer: string };
   /** Start the demonstration: a living web on loopback, watched by a daemon of its own in fast time */
@@ -179,6 +181,7 @@ type Given<Name extends keyof Calls> = {} extends Input<Name> ? [input?: Input<N
 export interface Sent {
   readonly method: string;
   readonly path: string;
+  readonly header: Readonly<Record<string, string>>;
   readonly body: unknown;
 }
 
@@ -186,12 +189,13 @@ export type Ask = <Name extends keyof Calls>(name: Name, ...given: Given<Name>) 
 
 /** Turns calls into requests; how they are sent, and what becomes of a problem, is the sender's to say. */
 export function createClient(send: (request: Sent) => Promise<unknown>): Ask {
-  return (async (name: string, input: { path?: object; query?: object; body?: unknown } = {}) => {
+  return (async (name: string, input: { path?: object; query?: object; header?: object; body?: unknown } = {}) => {
     const [method, pattern] = name.split(' ') as [string, string];
     const values = new Map(Object.entries(input.path ?? {}));
     const path = pattern.replace(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(String(values.get(part))));
-    const query = Object.entries(input.query ?? {}).filter(([, value]) => value !== undefined && value !== '');
-    const words = new URLSearchParams(query.map(([word, value]) => [word, String(value)])).toString();
-    return send({ method, path: words === '' ? path : `${path}?${words}`, body: input.body });
+    const given = (values: object = {}) => Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
+    const words = new URLSearchParams(given(input.query).map(([word, value]) => [word, String(value)])).toString();
+    const header = Object.fromEntries(given(input.header)) as Record<string, string>;
+    return send({ method, path: words === '' ? path : `${path}?${words}`, header, body: input.body });
   }) as Ask;
 }

@@ -69,11 +69,11 @@ function objectOf(schema: Schema): string {
   return fields.length > 0 ? `{ ${fields.join('; ')} }` : 'Readonly<Record<string, unknown>>';
 }
 
-function parametersOf(operation: Operation, place: 'path' | 'query'): string | undefined {
+function parametersOf(operation: Operation, place: 'path' | 'query' | 'header'): string | undefined {
   const found = (operation.parameters ?? []).filter((parameter) => parameter.in === place);
   if (found.length === 0) return undefined;
   const fields = found.map(({ name, required, schema }) => {
-    const optional = place === 'query' && !required;
+    const optional = place !== 'path' && !required;
     return `readonly ${key(name)}${optional ? '?' : ''}: ${typeOf(schema)}${optional ? ' | undefined' : ''}`;
   });
   const needed = place === 'path' || found.some(({ required }) => required);
@@ -95,6 +95,7 @@ function callOf(method: string, path: string, operation: Operation): string {
   const parts = [
     parametersOf(operation, 'path'),
     parametersOf(operation, 'query'),
+    parametersOf(operation, 'header'),
     body && `readonly body${operation.requestBody?.required === false ? '?' : ''}: ${typeOf(body)}`,
     `readonly answer: ${answerOf(operation)}`,
   ].filter(Boolean);
@@ -115,6 +116,7 @@ type Given<Name extends keyof Calls> = {} extends Input<Name> ? [input?: Input<N
 export interface Sent {
   readonly method: string;
   readonly path: string;
+  readonly header: Readonly<Record<string, string>>;
   readonly body: unknown;
 }
 
@@ -122,13 +124,14 @@ export type Ask = <Name extends keyof Calls>(name: Name, ...given: Given<Name>) 
 
 /** Turns calls into requests; how they are sent, and what becomes of a problem, is the sender's to say. */
 export function createClient(send: (request: Sent) => Promise<unknown>): Ask {
-  return (async (name: string, input: { path?: object; query?: object; body?: unknown } = {}) => {
+  return (async (name: string, input: { path?: object; query?: object; header?: object; body?: unknown } = {}) => {
     const [method, pattern] = name.split(' ') as [string, string];
     const values = new Map(Object.entries(input.path ?? {}));
     const path = pattern.replace(/\\{(\\w+)\\}/g, (_, part: string) => encodeURIComponent(String(values.get(part))));
-    const query = Object.entries(input.query ?? {}).filter(([, value]) => value !== undefined && value !== '');
-    const words = new URLSearchParams(query.map(([word, value]) => [word, String(value)])).toString();
-    return send({ method, path: words === '' ? path : \`\${path}?\${words}\`, body: input.body });
+    const given = (values: object = {}) => Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
+    const words = new URLSearchParams(given(input.query).map(([word, value]) => [word, String(value)])).toString();
+    const header = Object.fromEntries(given(input.header)) as Record<string, string>;
+    return send({ method, path: words === '' ? path : \`\${path}?\${words}\`, header, body: input.body });
   }) as Ask;
 }
 `;

@@ -4,7 +4,10 @@ import type { FastifyInstance } from 'fastify';
 
 /** The dashboard loads its own files and nothing else; nothing inline runs or styles. */
 export const dashboardPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/** A stranger's page as a picture in the dashboard: its own style, no script, no request. The dashboard may look into it. */
+export const picturePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-same-origin; form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
 /** Answers are data: opened by themselves in a browser they can do nothing. */
 const dataPolicy = "default-src 'none'; sandbox; base-uri 'none'; frame-ancestors 'none'";
 

@@ -1,12 +1,15 @@
-/** A look at a page before it is watched: what would be kept of it, and the parts one could choose. */
+/** A look at a page before it is watched: what would be kept of it, the parts one could choose, and a picture to point at. */
+import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { readPage } from '../config/page-input.ts';
 import { detect } from '../detect/detect.ts';
+import { drawn } from '../detect/drawn.ts';
 import { outline } from '../detect/outline.ts';
 import type { Desk } from '../desk.ts';
 import type { Fetched } from '../loop-parts.ts';
 import { decodeText } from '../values/text.ts';
-import { type Api, operation } from './operation.ts';
+import { picturePolicy } from './headers.ts';
+import { type Api, Media, operation } from './operation.ts';
 import { notRunning } from './pages.ts';
 import { problem } from './problem.ts';
 import { FaultBody, Nullable, OutlineNode, PageInput } from './schemas.ts';
@@ -24,8 +27,12 @@ interface Peeked {
   readonly outcome: Fetched;
 }
 
+const isHtml = ({ mediaType }: Fetched): boolean => mediaType === undefined || mediaType.includes('html');
+const textOf = ({ body, mediaType, charset }: Fetched): string => decodeText(body, mediaType, charset).text;
+
 export function previewRoutes(app: Api, desk: Desk): void {
   const peeked = new Map<string, Peeked>();
+  pictureRoute(app, peeked);
 
   const schema = operation({
     tag: 'pages',
@@ -43,6 +50,9 @@ export function previewRoutes(app: Api, desk: Desk): void {
         format: Nullable(Type.String()),
         fault: Nullable(FaultBody),
         outline: Type.Array(OutlineNode),
+        picture: Nullable(
+          Type.String({ description: 'Names its picture for some minutes; null where it is not HTML.' }),
+        ),
       }),
     },
   });
@@ -51,7 +61,9 @@ export function previewRoutes(app: Api, desk: Desk): void {
     if (page.kind === 'wrong') return problem(reply, 400, 'page-wrong', page.sentence);
     if (!desk.loop) return notRunning(reply);
     const { url, site, headers, select, options, render } = page.value;
-    const key = JSON.stringify([url, headers, render]);
+    const key = createHash('sha256')
+      .update(JSON.stringify([url, headers, render]))
+      .digest('base64url');
     const now = desk.clock.nowMs();
     let known = peeked.get(key);
     if (!known || now - known.atMs > keepMs) {
@@ -74,7 +86,6 @@ export function previewRoutes(app: Api, desk: Desk): void {
     const { body, mediaType, charset } = known.outcome;
     const { detection } = await detect({ select, options, body, mediaType, charset, url: known.finalUrl, atMs: now });
     const projection = detection.kind === 'first' ? detection.projection : undefined;
-    const isHtml = mediaType === undefined || mediaType.includes('html');
     return {
       url,
       finalUrl: known.finalUrl,
@@ -84,7 +95,27 @@ export function previewRoutes(app: Api, desk: Desk): void {
       text: projection?.text.slice(0, textCharactersMax) ?? null,
       format: projection?.format ?? null,
       fault: detection.kind === 'unreadable' ? detection.fault : null,
-      outline: isHtml ? [...outline(decodeText(body, mediaType, charset).text)] : [],
+      outline: isHtml(known.outcome) ? [...outline(textOf(known.outcome))] : [],
+      picture: isHtml(known.outcome) ? key : null,
     };
+  });
+}
+
+function pictureRoute(app: Api, peeked: ReadonlyMap<string, Peeked>): void {
+  const schema = operation({
+    tag: 'pages',
+    summary: 'A previewed page drawn without scripts and without asking for anything, to point at its parts',
+    description: 'Every element carries the selector that finds it again as `data-selector`.',
+    params: Type.Object({ picture: Type.String({ maxLength: 100 }) }),
+    answers: { 200: Media('text/html', 'For a sandboxed frame.') },
+  });
+  app.get('/api/preview/:picture', { schema }, (request, reply) => {
+    const known = peeked.get(request.params.picture);
+    if (!known || !isHtml(known.outcome))
+      return problem(reply, 404, 'preview-unknown', 'No page was previewed under that name in the last minutes.');
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', picturePolicy)
+      .send(drawn(textOf(known.outcome)));
   });
 }

@@ -27,15 +27,15 @@ export function outline(source: string): readonly OutlineNode[] {
   const tree = parseHtml(source);
   const counts = countNames(tree);
   const nodes: OutlineNode[] = [];
-  const selectors = new Map<Element, string>();
+  const known = new Map<Element, string>();
   const depths: number[] = [];
   walk(
     tree,
     (node) => {
       if (!isTag(node)) return true;
       if (skipped.has(node.name) || nodes.length >= nodesMax) return false;
-      const selector = selectorOf(node, counts, selectors);
-      selectors.set(node, selector);
+      const selector = selectorOf(node, counts, known);
+      known.set(node, selector);
       if (transparent.has(node.name) && !node.attribs['id']) return true;
       const text = visibleText(node).replaceAll('\n', ' · ').slice(0, textCharactersMax);
       if (text === '') return true;
@@ -55,7 +55,7 @@ export function outline(source: string): readonly OutlineNode[] {
       return true;
     },
     (node) => {
-      if (isTag(node) && nodes.length > 0 && opened(node, selectors, nodes, depths)) depths.pop();
+      if (isTag(node) && nodes.length > 0 && opened(node, known, nodes, depths)) depths.pop();
     },
   );
   return nodes;
@@ -70,6 +70,17 @@ function opened(
 ): boolean {
   const last = depths.at(-1);
   return last !== undefined && nodes[last - 1]!.selector === selectors.get(node);
+}
+
+/** Gives each element of a tree its selector; parents are to be asked for before their children. */
+export function selectors(tree: Tree): (element: Element) => string {
+  const counts = countNames(tree);
+  const known = new Map<Element, string>();
+  return (element) => {
+    const selector = selectorOf(element, counts, known);
+    known.set(element, selector);
+    return selector;
+  };
 }
 
 function countNames(tree: Tree): Map<string, number> {

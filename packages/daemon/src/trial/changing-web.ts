@@ -5,12 +5,16 @@ import type { AddressInfo } from 'node:net';
 export interface ChangingWeb {
   readonly url: string;
   set(path: string, body: string, type?: string): void;
+  /** How often a path was asked for. */
+  asked(path: string): number;
   close(): Promise<void>;
 }
 
 export async function startChangingWeb(): Promise<ChangingWeb> {
   const pages = new Map<string, { body: string; type: string }>();
+  const asked = new Map<string, number>();
   const server = createServer((request, response) => {
+    asked.set(request.url ?? '/', (asked.get(request.url ?? '/') ?? 0) + 1);
     const page = pages.get(request.url ?? '/');
     response.writeHead(page ? 200 : 404, { 'content-type': page?.type ?? 'text/plain' }).end(page?.body ?? 'not here');
   });
@@ -19,6 +23,7 @@ export async function startChangingWeb(): Promise<ChangingWeb> {
   return {
     url: `http://127.0.0.1:${port}`,
     set: (path, body, type = 'text/html; charset=utf-8') => void pages.set(path, { body, type }),
+    asked: (path) => asked.get(path) ?? 0,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -36,6 +36,8 @@ function buildWhenOld(): void {
 
 /** Everything a page's author could try, in one text. */
 const evil = `"><img src=x onerror="window.pwned=1"><script>window.pwned=1</script><style>*{display:none}</style>‮gnp.exe\u0007 ${'W'.repeat(3_000)}`;
+/** The worst that is still a name of a header: signs of quotes, entities and templates. */
+const evilName = "X-'onerror&#60!$pwned|*`";
 const escaped = evil.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 describe.skipIf(!executablePath)('the dashboard in a browser', () => {
@@ -47,6 +49,7 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
   let context: BrowserContext;
   let page: Page;
   const trouble: string[] = [];
+  const pending = new Set<unknown>();
 
   async function start(flagsGiven: Record<string, string>): Promise<Daemon> {
     const data = mkdtempSync(join(tmpdir(), 'revisit-browser-'));
@@ -98,6 +101,11 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     await page.goto(`${daemon.url}/${hash}`, { waitUntil: 'domcontentloaded' });
     await page.locator('main h1').waitFor();
   };
+  /** Everything asked for has come, and has been drawn. */
+  const settled = async (): Promise<void> => {
+    await expect.poll(() => pending.size, { interval: 10 }).toBe(0);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+  };
   const said = (): Promise<string> => page.locator('main').innerText();
 
   beforeAll(async () => {
@@ -120,7 +128,11 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
       trouble.push(`a dialog opened: ${dialog.message()}`);
       void dialog.dismiss();
     });
+    page.on('requestfinished', (request) => pending.delete(request));
+    page.on('requestfailed', (request) => pending.delete(request));
     page.on('request', (request) => {
+      // The stream of changes never ends.
+      if (!request.url().includes('/stream')) pending.add(request);
       if (!request.url().startsWith(daemon.url) && !/^(about|data|blob):/.test(request.url()))
         trouble.push(`asked ${request.url()}`);
     });
@@ -144,6 +156,7 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     await page.getByRole('button', { name: 'Look at it' }).click();
     await page.getByRole('heading', { name: 'Choose a part' }).waitFor();
     expect(await page.getByLabel('What would be kept').innerText()).toContain('Adverts');
+    await page.getByText('Parts as a list').click();
     await page.locator('.outline button').filter({ hasText: 'bridge' }).first().click();
     await expect.poll(() => page.getByLabel('What would be kept').innerText()).toBe('The bridge opens at noon.');
     expect(await page.getByLabel(/The part that counts/).inputValue()).toBe('#lead');
@@ -151,6 +164,45 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     await page.getByRole('button', { name: 'Watch', exact: true }).click();
     await page.getByRole('heading', { name: 'Town news' }).waitFor({ timeout: 20_000 });
     expect(trouble).toEqual([]);
+  });
+
+  test('a part is chosen by pointing at it, and a hostile page there runs nothing and loads nothing', async () => {
+    const answered: string[] = [];
+    const note = (response: { url(): string }): void => void answered.push(response.url());
+    const away = `${web.url}/asked-for`;
+    web.set(
+      '/trap',
+      `<title>Trap</title><link rel=preconnect href="${away}"><link rel=stylesheet href="${away}"><meta http-equiv=refresh content="0;url=${away}">
+      <style>@import "${away}";body{margin:0;background:u\\72l(${away})}h1{height:50px}p{height:60px;margin:0}</style>
+      <script>top.pwned=1</script><h1 onclick="top.pwned=1">Trap</h1>
+      <p id="price" style="background:url(${away})" onmouseover="top.pwned=1">12 €</p>
+      <a href="javascript:top.pwned=1" style="display:block;height:40px">link</a><img src="${away}" onerror="top.pwned=1">
+      <svg onload="top.pwned=1"></svg><iframe src="${away}"></iframe><form action="${away}"><button>go</button></form>`,
+    );
+    context.on('response', note);
+    await go(`#/add?url=${encodeURIComponent(`${web.url}/trap`)}`);
+    const frame = page.frameLocator('.picture iframe');
+    await frame.locator('#price').waitFor();
+    const pane = page.locator('.picture-pane');
+    const inside = (await frame.locator('#price').boundingBox())!;
+    const outside = (await pane.boundingBox())!;
+    const position = { x: inside.x - outside.x + 20, y: inside.y - outside.y + 20 };
+    await pane.hover({ position });
+    await page.locator('.picture-box').waitFor();
+    await pane.click({ position });
+    await expect.poll(() => page.getByLabel('What would be kept').innerText()).toBe('12 €');
+    expect(await page.getByLabel(/The part that counts/).inputValue()).toBe('#price');
+    await pane.click({ position: { x: position.x, y: position.y + 60 } });
+    await expect.poll(() => page.getByLabel('What would be kept').innerText()).toBe('link');
+    await page.getByRole('button', { name: 'body' }).click();
+    await expect.poll(() => page.getByLabel('What would be kept').innerText()).toContain('12 €');
+    context.off('response', note);
+    expect(await page.evaluate(() => (globalThis as { pwned?: unknown }).pwned)).toBeUndefined();
+    expect(answered.filter((url) => !url.startsWith(daemon.url))).toEqual([]);
+    expect(web.asked('/asked-for')).toBe(0);
+    // The word url spelled otherwise gets through the drawing, and is stopped by the policy before it leaves the browser.
+    const stopped = (said: string): boolean => said.includes('Content Security Policy') || said === `asked ${away}`;
+    expect(trouble.filter((said) => !stopped(said))).toEqual([]);
   });
 
   test('a change appears while one looks on, is read word by word, and is marked as seen', async () => {
@@ -180,7 +232,11 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
       'application/rss+xml',
     );
     await api('/api/pages', [
-      { url: `${web.url}/evil`, tags: [evil.slice(0, 200)], headers: { 'X-Evil': evil.replace(/[^\x20-\x7e]/g, '') } },
+      {
+        url: `${web.url}/evil`,
+        tags: [evil.slice(0, 200)],
+        headers: { [evilName]: evil.replace(/[^\x20-\x7e]/g, '') },
+      },
       { url: `${web.url}/evil?q=<script>`, title: evil.slice(0, 2_000) },
       { url: `${web.url}/price`, select: '#price', tags: ['shop'] },
       { url: `${web.url}/feed` },
@@ -223,10 +279,12 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     ]) {
       await go(hash);
       if (hash === '#/settings') await page.getByRole('button', { name: 'Past matches' }).click();
-      await page.waitForTimeout(150);
+      await settled();
       const found = await page.evaluate(() => ({
         pwned: (globalThis as { pwned?: unknown }).pwned,
-        foreign: document.querySelectorAll('main img, main script, main style, main iframe, main object').length,
+        foreign: document.querySelectorAll(
+          'main img, main script, main style, main iframe:not([sandbox="allow-same-origin"]), main object',
+        ).length,
         handlers: [...document.querySelectorAll('*')].filter((element) =>
           [...element.attributes].some(({ name }) => name.startsWith('on')),
         ).length,
@@ -285,7 +343,20 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     expect(await (await api(`/api/pages/${pages[0]!.id}`)).json()).toMatchObject({
       options: { tell: { movesPercent: 50 } },
     });
-    expect(trouble).toEqual([]);
+    // Somebody else saves while the form is open: theirs stays until it was read.
+    await api(`/api/pages/${pages[0]!.id}`, { title: 'Theirs' }, 'PATCH');
+    await page.getByLabel('Title').fill('Mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Somebody else has changed these settings').waitFor();
+    await page.getByRole('heading', { name: 'Theirs' }).waitFor();
+    await page.getByRole('button', { name: 'Load them anew' }).click();
+    expect(await page.getByLabel('Title').inputValue()).toBe('Theirs');
+    await page.getByLabel('Title').fill('Mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByRole('heading', { name: 'Mine' }).waitFor();
+    // What was refused on purpose, browsers write down.
+    expect(trouble.filter((said) => !said.includes('412'))).toEqual([]);
   });
 
   test('the budget is set, a token made and shown once, a subscription tried on the past', async () => {
@@ -303,7 +374,7 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     await page.getByText(/matched 1 of/i).waitFor();
     await page.getByLabel('Address', { exact: true }).fill(`${web.url}/hook`);
     await page.getByRole('button', { name: 'Subscribe' }).click();
-    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('button', { name: 'Send a test' }).last().click();
     await page.locator('.notice', { hasText: /404|refused|allowed/ }).waitFor();
     expect(trouble).toEqual([]);
   });
@@ -407,7 +478,7 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
       await page.setViewportSize({ width, height: 800 });
       for (const hash of views) {
         await go(hash);
-        await page.waitForTimeout(100);
+        await settled();
         expect(await page.evaluate(accessibilityComplaints), `${hash} ${colorScheme}`).toEqual([]);
         const wide = await page.evaluate(
           () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

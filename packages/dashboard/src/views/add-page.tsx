@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Outline } from '../parts/outline.tsx';
+import { Picture } from '../parts/picture.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { bytes, harmless } from '../format.ts';
 import { address, go } from '../route.ts';
@@ -50,6 +51,10 @@ export function AddPage({ url }: { readonly url: string }) {
       const body = { url: list[0] ?? '', ...(chosen.trim() === '' ? {} : { select: chosen.trim() }) };
       setPreview(await ask('POST /api/preview', { body }));
     });
+  const choose = (selector: string): void => {
+    setSelect(selector);
+    void look(selector);
+  };
   const watch = (): Promise<void> =>
     attempt(async () => {
       const answer = await ask('POST /api/pages', { body: list.map((one) => ({ url: one, ...settings })) });
@@ -121,38 +126,48 @@ export function AddPage({ url }: { readonly url: string }) {
       </form>
       <div class="stack" style={{ marginTop: '1rem' }}>
         <Trouble problem={problem} />
-        {preview && (
-          <div class="columns">
-            <section class="section">
-              <h2>What would be kept</h2>
-              <p class="soft small">
-                {harmless(preview.title ?? '')} {preview.mediaType} · {bytes(preview.bytes)}
-                {preview.finalUrl !== preview.url && <> · came from {harmless(preview.finalUrl)}</>}
-              </p>
-              {preview.fault ? (
-                <p class="notice">{harmless(preview.fault.sentence)}</p>
-              ) : (
-                <pre class="preview-text" tabIndex={0} aria-label="What would be kept" dir="auto">
-                  {harmless(preview.text ?? '')}
-                </pre>
-              )}
-            </section>
-            {preview.outline.length > 0 && (
-              <section class="section">
-                <h2>Choose a part</h2>
-                <Outline
-                  nodes={preview.outline}
-                  chosen={select}
-                  onChoose={(selector) => {
-                    setSelect(selector);
-                    void look(selector);
-                  }}
-                />
-              </section>
-            )}
-          </div>
-        )}
+        {preview && <Previewed preview={preview} select={select} onChoose={choose} />}
       </div>
     </>
+  );
+}
+
+interface PreviewedProps {
+  readonly preview: Preview;
+  readonly select: string;
+  readonly onChoose: (selector: string) => void;
+}
+
+/** The page to point at, its parts as a list for those who do not point, and what would be kept. */
+function Previewed({ preview, select, onChoose }: PreviewedProps) {
+  return (
+    <div class="columns">
+      {preview.outline.length > 0 && (
+        <section class="section">
+          <h2>Choose a part</h2>
+          {preview.picture !== null && (
+            <Picture key={preview.picture} name={preview.picture} chosen={select} onChoose={onChoose} />
+          )}
+          <details open={preview.picture === null}>
+            <summary>Parts as a list</summary>
+            <Outline nodes={preview.outline} chosen={select} onChoose={onChoose} />
+          </details>
+        </section>
+      )}
+      <section class="section">
+        <h2>What would be kept</h2>
+        <p class="soft small">
+          {harmless(preview.title ?? '')} {preview.mediaType} · {bytes(preview.bytes)}
+          {preview.finalUrl !== preview.url && <> · came from {harmless(preview.finalUrl)}</>}
+        </p>
+        {preview.fault ? (
+          <p class="notice">{harmless(preview.fault.sentence)}</p>
+        ) : (
+          <pre class="preview-text" tabIndex={0} aria-label="What would be kept" dir="auto">
+            {harmless(preview.text ?? '')}
+          </pre>
+        )}
+      </section>
+    </div>
   );
 }

@@ -3,7 +3,7 @@ import { PageNoise } from './page-noise.tsx';
 import { Kind } from '../parts/kind.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { dateTime } from '../format.ts';
-import { type Answer, type Page, Problem, ask } from '../server.ts';
+import { type Answer, type Page, Problem, ask, tagOf } from '../server.ts';
 
 type Tried = Answer<'POST /api/pages/{id}/try'>['tried'];
 
@@ -29,8 +29,16 @@ function tellOf(page: Page): Record<string, string> {
   return Object.fromEntries(Object.entries(tell).map(([name, value]) => [name, String(value)]));
 }
 
+/** Filled in once; what others set meanwhile is noticed when it is saved, and loaded anew if wanted. */
+export function PageSettings(props: Props) {
+  const [round, setRound] = useState(0);
+  return <SettingsForm key={round} {...props} onAnew={() => setRound(round + 1)} />;
+}
+
 /** How it is watched, with what that would have done on its last versions, as it is typed. */
-export function PageSettings({ page, onSaved }: Props) {
+function SettingsForm({ page, onSaved, onAnew }: Props & { readonly onAnew: () => void }) {
+  const path = `/api/pages/${encodeURIComponent(page.id)}`;
+  const [tag, setTag] = useState(tagOf(path));
   const [form, setForm] = useState({
     title: page.title ?? '',
     tags: page.tags.join(', '),
@@ -61,6 +69,7 @@ export function PageSettings({ page, onSaved }: Props) {
     try {
       await ask('PATCH /api/pages/{id}', {
         path: { id: page.id },
+        header: { 'if-match': tag },
         body: {
           ...(form.title !== (page.title ?? '') ? { title: form.title } : {}),
           tags: form.tags
@@ -73,6 +82,7 @@ export function PageSettings({ page, onSaved }: Props) {
           options,
         },
       });
+      setTag(tagOf(path));
       setProblem(undefined);
       setSaved(true);
       setTimeout(() => setSaved(false), 3_000);
@@ -140,7 +150,16 @@ export function PageSettings({ page, onSaved }: Props) {
           </button>
           <span role="status">{saved ? 'Saved.' : ''}</span>
         </div>
-        <Trouble problem={problem} />
+        {problem?.status === 412 ? (
+          <p class="notice" role="alert">
+            Somebody else has changed these settings since you opened them, so yours were not saved.{' '}
+            <button type="button" onClick={onAnew}>
+              Load them anew
+            </button>
+          </p>
+        ) : (
+          <Trouble problem={problem} />
+        )}
       </form>
       <div class="stack wide-gap">
         <Trial page={page} options={options} />
