@@ -1,6 +1,6 @@
 import { exponential, random, splitTrace, traceOf } from '@revisit/core';
 import { expect, test } from 'vitest';
-import { runCell } from './policy-comparison.ts';
+import { runCell, workHours, workHoursUntil } from './policy-comparison.ts';
 
 const day = 86_400;
 
@@ -19,4 +19,14 @@ test('knowing the rates beats learning them, and learning them beats even looks,
   }
   expect(learned!.delayHours).toBeLessThan(0.85 * even!.delayHours);
   expect(bound!.delayHours).toBeLessThan(1.05 * learned!.delayHours);
+});
+
+test('working hours are ten of each of five days, counted three times', () => {
+  const monday = 1_700_438_400;
+  const hour = 3600;
+  expect(workHoursUntil(monday + 7 * day) - workHoursUntil(monday)).toBe(7 * day + 2 * 50 * hour);
+  for (let quarter = 0; quarter < 4 * 168; quarter++) {
+    const at = monday + (quarter * hour) / 4;
+    expect(workHoursUntil(at + hour / 4) - workHoursUntil(at)).toBeCloseTo((workHours(at) * hour) / 4, 3);
+  }
 });

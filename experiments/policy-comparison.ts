@@ -2,16 +2,18 @@
  * Every policy on every trace at 10, 30 and 100 probes per expected change: the figure of docs/learning.md.
  *
  *   npx node experiments/policy-comparison.ts TRACES CACHE.jsonl [--traces a,b] [--budgets 10,30,100] [--policies all]
- *       [--again revisit] [--without siblings,week] [--seconds 240]
+ *       [--again revisit] [--without siblings,week] [--aims staleness,work-hours] [--seconds 240]
  *
  * A row a cell is added to the cache as soon as it is known, and cells found there are not run again but for the policies
  * named by --again, so after a change of `revisit` only `revisit` is run. `bound` is the rate-optimal plan that knows how
- * often each page will change in the test. Ends after --seconds with what there is; call it again to go on.
+ * often each page will change in the test. --aims ask revisit for fresh copies instead of short delays, or to count Monday to
+ * Friday 8 to 18 (UTC) three times; every row is scored for all three. Ends after --seconds with what there is; call it again to go on.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import {
+  type Aims,
   type Parts,
   type Policy,
   type PolicyEntry,
@@ -64,6 +66,8 @@ export interface Row {
   readonly policy: string;
   readonly delayHours: number;
   readonly freshness: number;
+  /** The mean delay with working hours counted three times. */
+  readonly workDelayHours: number;
   readonly probes: number;
   readonly allowed: number;
   readonly seconds: number;
@@ -83,26 +87,56 @@ export function boundPolicy(split: Split): Policy {
   );
 }
 
-export function runCell(split: Split, name: string, looksPerChange: number, without: Parts = {}): Omit<Row, 'trace'> {
+/** Hours since a Monday 00:00 UTC. */
+const weekHours = (t: number): number => (t - 4 * day) / 3600;
+
+/** Working hours count three times. */
+export function workHours(t: number): number {
+  const hours = weekHours(t) % 168;
+  return hours < 120 && hours % 24 >= 8 && hours % 24 < 18 ? 3 : 1;
+}
+
+export function workHoursUntil(t: number): number {
+  const hours = weekHours(t);
+  const days = Math.floor((hours % 168) / 24);
+  const today = days < 5 ? Math.max(0, Math.min(10, (hours % 24) - 8)) : 0;
+  return t + 2 * 3600 * (50 * Math.floor(hours / 168) + 10 * Math.min(5, days) + today);
+}
+
+export function aimsOf(words: readonly string[]): Aims {
+  return {
+    ...(words.includes('staleness') ? { loss: 'staleness' as const } : {}),
+    ...(words.includes('work-hours') ? { importance: workHours } : {}),
+  };
+}
+
+export function runCell(split: Split, name: string, looksPerChange: number, aims: Aims = {}): Omit<Row, 'trace'> {
   const allowed = probesAllowed(split, { kind: 'per-change', looks: looksPerChange });
   const kin = kinOf(split.names);
   const entry: PolicyEntry = name === 'bound' ? { knob: 'told', create: () => boundPolicy(split) } : policies[name]!;
   const started = performance.now();
   const run = (knob: number) => {
     const policy =
-      entry.knob === 'scale'
-        ? entry.create(knob)
-        : name === 'revisit'
-          ? new RevisitPolicy({ parts: without })
-          : entry.create();
+      entry.knob === 'scale' ? entry.create(knob) : name === 'revisit' ? new RevisitPolicy(aims) : entry.create();
     const told = entry.knob === 'told' ? knob : 1;
     return replay(split, policy, { allowed, told, kin, learn: 'probes', spacingSeconds: 0 });
   };
   const done = calibrate(allowed, run, { start: 1, rises: entry.knob === 'told' });
   const { meanDelayHours, freshness } = scoreProbes(split, done.replay.log);
+  const weighed = scoreProbes(split, done.replay.log, workHoursUntil);
+  const workDelayHours = weighed.obsolescence / weighed.changes;
   const seconds = (performance.now() - started) / 1000;
   const probes = done.replay.log.length;
-  return { budget: looksPerChange, policy: name, delayHours: meanDelayHours, freshness, probes, allowed, seconds };
+  return {
+    budget: looksPerChange,
+    policy: name,
+    delayHours: meanDelayHours,
+    freshness,
+    workDelayHours,
+    probes,
+    allowed,
+    seconds,
+  };
 }
 
 function readSplit(folder: string, source: Source): Split {
@@ -128,6 +162,12 @@ function main(words: readonly string[]): void {
   const until = performance.now() + 1000 * Number(option('seconds', '1e9')[0]);
   const again = option('again', '');
   const without = option('without', '');
+  const aims = option('aims', '');
+  const form = [
+    'revisit',
+    ...(without.length > 0 ? ['without', ...without] : []),
+    ...(aims.length > 0 ? ['for', ...aims] : []),
+  ].join(' ');
   const rows = existsSync(cache) ? readFileSync(cache, 'utf8').trim().split('\n').filter(Boolean) : [];
   const known = new Set(
     rows.map((row) => JSON.parse(row) as Row).map(({ trace, budget, policy }) => `${trace} ${budget} ${policy}`),
@@ -138,14 +178,16 @@ function main(words: readonly string[]): void {
     let split: Split | undefined;
     for (const budget of option('budgets', '10,30,100').map(Number)) {
       for (const name of names) {
-        const policy = name === 'revisit' && without.length > 0 ? `revisit without ${without.join(' ')}` : name;
+        const policy = name === 'revisit' ? form : name;
         if (known.has(`${trace} ${budget} ${policy}`) && !again.includes(name)) continue;
         if (performance.now() > until) return;
         split ??= readSplit(folder, sources[trace]!);
         const parts = Object.fromEntries(without.map((part) => [part, false])) as Parts;
-        const row: Row = { trace, ...runCell(split, name, budget, parts), policy };
+        const row: Row = { trace, ...runCell(split, name, budget, { parts, ...aimsOf(aims) }), policy };
         appendFileSync(cache, `${JSON.stringify(row)}\n`);
-        process.stdout.write(`${trace} ${budget} ${policy} ${row.delayHours.toPrecision(4)} h\n`);
+        process.stdout.write(
+          `${trace} ${budget} ${policy} ${row.delayHours.toPrecision(4)} h, ${row.workDelayHours.toPrecision(4)} h of work, fresh ${row.freshness.toFixed(4)}\n`,
+        );
       }
     }
   }

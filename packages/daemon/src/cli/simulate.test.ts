@@ -1,9 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { exponential, random } from '@revisit/core';
+import { RevisitPolicy, exponential, random } from '@revisit/core';
 import { expect, test } from 'vitest';
 import { readImportance } from '../lab/importance.ts';
+import { poissonLaw } from '../simulation/simulated-web.ts';
+import { createWorld, startLoop } from '../simulation/world.ts';
+import { openSqlite } from '../store/sqlite.ts';
 import { freshFolder, revisit } from '../trial/command.ts';
 
 const day = 86_400;
@@ -109,7 +112,10 @@ test('what is wrong with a call is said in one sentence', async () => {
     [['--trace', trace, '--policies', 'best'], /--policies best: is not known; known policies are uniform/],
     [['--trace', trace, '--learn', 'all'], /--learn all: probes or events/],
     [['--trace', trace, '--train', 'long'], /--train long:/],
+    [['--trace', trace, '--loss', 'delay'], /--loss delay: obsolescence .* or staleness/],
     [[], /--trace FILE or --data DIR/],
+    [['--data', join(folder, 'none')], /--data .*none: there is no such folder/],
+    [['--data', folder], /is no data folder of revisit/],
   ];
   for (const [words, sentence] of tries) {
     const ended = await revisit(['simulate', ...words]);
@@ -118,6 +124,58 @@ test('what is wrong with a call is said in one sentence', async () => {
     expect(ended.err).toMatch(sentence);
     expect(ended.err.trim().split('\n').length).toBe(1);
   }
+  expect(existsSync(join(folder, 'revisit.db'))).toBe(false);
+});
+
+/** A data folder in which the daemon's own loop has watched a simulated web for so many days. */
+async function watchedFolder(days: number): Promise<string> {
+  const folder = freshFolder();
+  // In memory, and then written in one go: a disk would make each of thousands of commits wait.
+  const opened = openSqlite(':memory:');
+  if (opened.kind === 'failed') throw new Error(opened.sentence);
+  const startMs = Date.UTC(2026, 0, 5);
+  const pages = Array.from({ length: 12 }, (_, i) => {
+    const site = `site${i % 3}.example`;
+    return { url: `https://${site}/page/${i}`, site, law: poissonLaw(1000 * day * (i < 4 ? 0.2 : 4)) };
+  });
+  const world = await createWorld({ seed: 3, startMs, store: opened.store, pages });
+  const settings = { looksPerSecond: 24 / 3600, spacingMs: 2_000, robots: 8, queueMax: 64 };
+  const loop = await startLoop(world, new RevisitPolicy(), settings);
+  const stop = new AbortController();
+  const running = loop.run(stop.signal);
+  await world.clock.runUntil(startMs + days * day * 1000);
+  stop.abort();
+  await world.clock.runUntil(Infinity, running);
+  await loop.close();
+  await opened.store.care.backup(join(folder, 'revisit.db'));
+  await opened.store.close();
+  return folder;
+}
+
+test('the history of a data folder is a trace: what twice the budget would have found', async () => {
+  const folder = await watchedFolder(8);
+  const words = ['simulate', '--data', folder, '--policies', 'uniform,revisit', '--json'];
+  const ended = await revisit([...words, '--budget', '6/page/day,12/page/day']);
+  expect(ended.err).toBe('');
+  expect(ended.code).toBe(0);
+  const body = JSON.parse(ended.out) as {
+    trainStart: number;
+    testStart: number;
+    testEnd: number;
+    pages: number;
+    budgets: { policies: { policy: string; changes: number; meanDelayHours: number }[] }[];
+  };
+  expect(body.pages).toBeGreaterThanOrEqual(10);
+  expect((body.testEnd - body.testStart) / (body.testEnd - body.trainStart)).toBeCloseTo(1 / 3, 2);
+  expect((body.testEnd - body.trainStart) / day).toBeGreaterThan(6.5);
+  const [once, twice] = body.budgets.map(({ policies }) => policies);
+  expect(once![0]!.changes).toBeGreaterThan(30);
+  for (const i of [0, 1]) expect(twice![i]!.meanDelayHours).toBeLessThan(0.75 * once![i]!.meanDelayHours);
+  expect(once![1]!.meanDelayHours).toBeLessThan(0.9 * once![0]!.meanDelayHours);
+
+  const long = await revisit([...words, '--test', '60d']);
+  expect(long.code).toBe(2);
+  expect(long.err).toMatch(/--test 60d: no source changed before the test begins; a shorter test or a longer history/);
 });
 
 test('an importance over the week has the integral of its steps', () => {

@@ -19,6 +19,8 @@ export interface Comparison {
   readonly kin: Kin;
   readonly allowed: number;
   readonly learn: 'probes' | 'events';
+  /** What policies that can be asked are asked for. */
+  readonly loss: NonNullable<Aims['loss']>;
   readonly spacingSeconds: number;
   readonly importance?: Importance;
   readonly weights?: Float64Array;
@@ -70,7 +72,7 @@ export function comparePolicy(
   clockMs: () => number,
 ): Compared {
   const entry = policies[name]!;
-  const aims: Aims = given.importance ? { importance: given.importance.at } : {};
+  const aims: Aims = { loss: given.loss, ...(given.importance ? { importance: given.importance.at } : {}) };
   let reliability = new Reliability();
   let policy: Policy | undefined;
   let seconds = 0;

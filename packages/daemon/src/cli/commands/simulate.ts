@@ -1,11 +1,15 @@
 import { existsSync } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
+  type Aims,
   type Budget,
   type Split,
   type Trace,
+  firstEvent,
   kinOf,
+  lastEvent,
   policies,
   probesAllowed,
   sitePrefix,
@@ -27,11 +31,12 @@ import { table } from '../table.ts';
 interface SimulateOptions {
   readonly trace?: string;
   readonly data?: string;
-  readonly train: string;
-  readonly test: string;
+  readonly train?: string;
+  readonly test?: string;
   readonly budget: string;
   readonly policies: string;
   readonly learn: string;
+  readonly loss: string;
   readonly importance?: string;
   readonly spacing: string;
   readonly siteOf: string;
@@ -41,11 +46,13 @@ interface SimulateOptions {
 }
 
 interface Asked {
-  readonly trainSeconds: number;
-  readonly testSeconds: number;
+  /** Undefined: as the source of the trace has it. */
+  readonly trainSeconds: number | undefined;
+  readonly testSeconds: number | undefined;
   readonly budgets: readonly { readonly text: string; readonly budget: Budget }[];
   readonly names: readonly string[];
   readonly learn: 'probes' | 'events';
+  readonly loss: NonNullable<Aims['loss']>;
   readonly spacingSeconds: number;
   readonly importance?: ImportanceFile;
 }
@@ -68,10 +75,10 @@ function budgetOf(text: string): Budget | undefined {
 /** Checks every word of the call before anything is read or run. */
 function asked(options: SimulateOptions): Read<Asked> {
   const bad = (sentence: string) => ({ kind: 'wrong', sentence }) as const;
-  const trainSeconds = spanOf(options.train);
-  if (!trainSeconds) return bad(`--train ${options.train}: a length of time above 0 such as 730d is expected`);
-  const testSeconds = spanOf(options.test);
-  if (!testSeconds) return bad(`--test ${options.test}: a length of time above 0 such as 365d is expected`);
+  const trainSeconds = options.train === undefined ? undefined : (spanOf(options.train) ?? 0);
+  if (trainSeconds === 0) return bad(`--train ${options.train}: a length of time above 0 such as 730d is expected`);
+  const testSeconds = options.test === undefined ? undefined : (spanOf(options.test) ?? 0);
+  if (testSeconds === 0) return bad(`--test ${options.test}: a length of time above 0 such as 365d is expected`);
   const spacingSeconds = options.spacing === '0' ? 0 : spanOf(options.spacing);
   if (spacingSeconds === undefined)
     return bad(`--spacing ${options.spacing}: a length of time such as 10s is expected`);
@@ -85,13 +92,17 @@ function asked(options: SimulateOptions): Read<Asked> {
   const unknown = names.find((name) => !Object.hasOwn(policies, name));
   if (unknown !== undefined)
     return bad(`--policies ${unknown}: is not known; known policies are ${Object.keys(policies).join(', ')}`);
-  const { learn } = options;
+  const { learn, loss } = options;
   if (learn !== 'probes' && learn !== 'events') return bad(`--learn ${learn}: probes or events is expected`);
+  if (loss !== 'obsolescence' && loss !== 'staleness')
+    return bad(
+      `--loss ${loss}: obsolescence (how long changes go unseen) or staleness (how long copies are old) is expected`,
+    );
   if (options.siteOf !== 'prefix' && options.siteOf !== 'all')
     return bad(`--site-of ${options.siteOf}: prefix (up to the first slash) or all (one site) is expected`);
   if (options.probesOut !== undefined && budgets.length > 1)
     return bad(`--probes-out ${options.probesOut}: one budget is expected with it, not ${budgets.length}`);
-  const base = { trainSeconds, testSeconds, budgets, names, learn, spacingSeconds } as const;
+  const base = { trainSeconds, testSeconds, budgets, names, learn, loss, spacingSeconds } as const;
   if (options.importance === undefined) return { kind: 'read', value: base };
   const importance = readImportanceFile(options.importance);
   return importance.kind === 'wrong' ? importance : { kind: 'read', value: { ...base, importance: importance.value } };
@@ -103,6 +114,12 @@ async function traceFrom(options: SimulateOptions): Promise<Read<Trace> | Comman
     return { kind: 'wrong', sentence: '--trace FILE or --data DIR is expected, and not both' };
   if (options.trace !== undefined) return readTrace(options.trace);
   if (!existsSync(options.data!)) return { kind: 'wrong', sentence: noFolder(options.data!) };
+  // Opening would make a database, in whatever folder was named by mistake.
+  if (!existsSync(join(options.data!, 'revisit.db')))
+    return {
+      kind: 'wrong',
+      sentence: `--data ${options.data}: is no data folder of revisit; there is no revisit.db in it`,
+    };
   const folder = openFolder(options.data!);
   if (folder.kind !== 'opened') return failed(folder.sentence);
   const { names, events } = await historyOf(folder.store);
@@ -112,6 +129,14 @@ async function traceFrom(options: SimulateOptions): Promise<Read<Trace> | Comman
     kind: 'read',
     value: traceOf(events.map(([page, seconds]) => [names[page]!, Math.floor(seconds)] as const)),
   };
+}
+
+/** What is learned from and what is scored: as asked; of a file years, of a collection's own history two thirds and the rest. */
+function spansOf(call: Asked, trace: Trace, own: boolean): readonly [train: number, test: number] {
+  const all = lastEvent(trace) - firstEvent(trace);
+  const test =
+    call.testSeconds ?? (!own ? 365 * 86_400 : call.trainSeconds === undefined ? all / 3 : all - call.trainSeconds);
+  return [call.trainSeconds ?? (own ? Math.max(0, all - test) : 730 * 86_400), test];
 }
 
 async function writeProbes(file: string, split: Split, compared: readonly Compared[]): Promise<void> {
@@ -160,11 +185,12 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
   const trace = await traceFrom(options);
   if ('code' in trace) return trace;
   if (trace.kind === 'wrong') return wrong(trace.sentence);
-  const { trainSeconds, testSeconds, budgets, names, learn, spacingSeconds, importance } = call.value;
+  const { budgets, names, learn, loss, spacingSeconds, importance } = call.value;
+  const [trainSeconds, testSeconds] = spansOf(call.value, trace.value, options.data !== undefined);
   const split = splitTrace(trace.value, trainSeconds, testSeconds);
-  if (split.names.length === 0 || split.trainStart >= split.testStart)
+  if (split.names.length === 0 || split.trainStart >= split.testStart || split.testEnd <= split.testStart)
     return wrong(
-      `--test ${options.test}: no source changed before the test begins; a shorter test or a longer trace is expected`,
+      `--test ${options.test ?? `${+(testSeconds / 86_400).toPrecision(3)}d`}: no source changed before the test begins; a shorter test or a longer ${options.data === undefined ? 'trace' : 'history'} is expected`,
     );
   const kin = kinOf(split.names, options.siteOf === 'all' ? () => '' : sitePrefix);
   const weights =
@@ -182,6 +208,7 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
       kin,
       allowed,
       learn,
+      loss,
       spacingSeconds,
       ...(importance?.kind === 'times' ? { importance: importance.importance } : {}),
       ...(weights ? { weights } : {}),
@@ -227,11 +254,12 @@ export function registerSimulate(program: Command, run: Runner): void {
     .description('policies against a recorded trace, each with the same number of probes')
     .option('--trace <file>', 'source,unix_seconds as .csv or .csv.gz, or the 14-week crawl set’s history')
     .option('--data <folder>', 'replay this collection’s own changes instead')
-    .option('--train <time>', 'what is learned from, before the test', '730d')
-    .option('--test <time>', 'what is scored; it ends with the last event', '365d')
+    .option('--train <time>', 'what is learned from, before the test (730d; with --data two thirds of the history)')
+    .option('--test <time>', 'what is scored; it ends with the last event (365d; with --data what is left)')
     .option('--budget <list>', 'probes as R/page/day or R/change; several for curves', '0.1/page/day')
     .option('--policies <list>', 'by name, or "all"', 'uniform,lambdacrawl,revisit')
     .option('--learn <how>', 'see training through probes, or know its events', 'probes')
+    .option('--loss <what>', 'what revisit is to keep small: obsolescence or staleness', 'obsolescence')
     .option('--importance <file>', 'hours of the week that count more (JSON), or a weight for each source')
     .option('--spacing <time>', 'least time between two probes of one site', '0')
     .option('--site-of <how>', 'what one site is: prefix (up to the first slash) or all', 'prefix')
