@@ -19,7 +19,7 @@ export function configOptions(command: Command): Command {
     .option('--data <folder>', 'the folder that holds all state (default: ./revisit-data)')
     .option('--budget <rate>', 'requests over all pages, such as 600/hour (the default)')
     .option('--spacing <duration>', 'least time between two requests to one site (default: 2s)')
-    .option('--policy <name>', 'how looks are planned (default: uniform)')
+    .option('--policy <name>', 'how looks are planned (default: revisit)')
     .option('--allow-network <cidr...>', 'private networks that may be visited, such as 127.0.0.0/8')
     .option('--contact <text>', 'how site owners reach you; part of the user agent')
     .option('--log-level <level>', 'debug, info, warn, error or silent (default: info)');
