@@ -9,7 +9,7 @@ export interface Reproduced {
   readonly seconds: number;
 }
 
-const style = `body{font:15px/1.5 sans-serif;max-width:1000px;margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse;margin:.6em 0}td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left;font-size:13px;vertical-align:top}.v{font-size:12px;padding:.1em .6em;border-radius:1em;color:#fff;white-space:nowrap}.holds{background:#2e8b57}.remark{background:#b7791f}.not{background:#b00020}section{border-top:1px solid #ddd;margin-top:1.5em}.no td{background:#fdecea}.plots{display:flex;flex-wrap:wrap;gap:10px}details summary{cursor:pointer}`;
+const style = `body{font:15px/1.5 sans-serif;max-width:1000px;margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse;margin:.6em 0}td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left;font-size:13px;vertical-align:top}.v{font-size:12px;padding:.1em .6em;border-radius:1em;color:#fff;white-space:nowrap}.holds{background:#2e8b57}.remark{background:#b7791f}.not{background:#b00020}section{border-top:1px solid #ddd;margin-top:1.5em}.no td{background:#fdecea}.wide{overflow-x:auto}svg{max-width:100%;height:auto}.plots{display:flex;flex-wrap:wrap;gap:10px}details summary{cursor:pointer}`;
 
 const className: Record<Verdict, string> = { holds: 'holds', 'holds with a remark': 'remark', 'does not hold': 'not' };
 const badge = (verdict: Verdict): string => `<span class="v ${className[verdict]}">${verdict}</span>`;
@@ -25,7 +25,7 @@ function sectionHtml({ item, verdict, findings }: Reproduced): string {
     (check) =>
       `<tr${check.agrees ? '' : ' class="no"'}><td>${escape(check.paper)}</td><td>${escape(check.ours)}</td><td>${check.agrees ? 'yes' : 'no'}</td></tr>`,
   );
-  return `<section id="${item.id}"><h3>${escape(item.title)} ${badge(verdict)}</h3><table><tr><th>the paper</th><th>here</th><th>agrees</th></tr>${checks.join('')}</table>${findings.remark === undefined ? '' : `<p><em>${escape(findings.remark)}</em></p>`}${(findings.tables ?? []).map(tableHtml).join('')}<div class="plots">${(findings.plots ?? []).map(plotSvg).join('')}</div></section>`;
+  return `<section id="${item.id}"><h3>${escape(item.title)} ${badge(verdict)}</h3><div class="wide"><table><tr><th>the paper</th><th>here</th><th>agrees</th></tr>${checks.join('')}</table></div>${findings.remark === undefined ? '' : `<p><em>${escape(findings.remark)}</em></p>`}${(findings.tables ?? []).map(tableHtml).join('')}<div class="plots">${(findings.plots ?? []).map(plotSvg).join('')}</div></section>`;
 }
 
 export function reportHtml(
@@ -40,5 +40,8 @@ export function reportHtml(
     ({ item, verdict }) =>
       `<tr><td><a href="#${item.id}">${escape(item.title)}</a></td><td>${escape(papers[item.paper].split(',')[0]!)}</td><td>${badge(verdict)}</td></tr>`,
   );
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The five papers, recomputed</title><style>${style}</style></head><body><h1>The five papers, recomputed</h1><p>Every table and figure of the five papers that Revisit is built on, computed again with its own code (version ${escape(how.version)}), beside what the papers report. ${how.traces ? 'Recorded traces were given and are shown beside what is generated.' : 'Where the papers’ data are not public, they are generated from the published parameters.'} The same command gives the same numbers.</p><table><tr><th>item</th><th>paper</th><th>verdict</th></tr>${rows.join('')}</table>${groups.join('')}</body></html>\n`;
+  const counts = (['holds', 'holds with a remark', 'does not hold'] as const).map(
+    (verdict) => `${badge(verdict)} ${done.filter((one) => one.verdict === verdict).length}`,
+  );
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>The five papers, recomputed</title><style>${style}</style></head><body><h1>The five papers, recomputed</h1><p>Every table and figure of the five papers that Revisit is built on, computed again with its own code (version ${escape(how.version)}), beside what the papers report. ${how.traces ? 'Recorded traces were given and are shown beside what is generated.' : 'Where the papers’ data are not public, they are generated from the published parameters.'} The same command gives the same numbers.</p><p>${counts.join(' &nbsp; ')}</p><p>A remark says what a reader of the paper must know: a misprint, data that are not public, a claim that needs a condition. An item holds when every line of its table agrees.</p><div class="wide"><table><tr><th>item</th><th>paper</th><th>verdict</th></tr>${rows.join('')}</table></div>${groups.join('')}</body></html>\n`;
 }

@@ -28,11 +28,11 @@ async function reproduce(name: string | undefined, options: ReproduceOptions): P
   const items = itemsOf(name as Paper | undefined);
   const context = contextOf(traces);
   const total = items.reduce((sum, item) => sum + item.seconds, 0);
-  const bar = progress('reproduce', Math.ceil(total));
+  const bar = progress('reproduce', 100);
   const finished: Reproduced[] = [];
   let spent = 0;
   for (const item of items) {
-    bar.to(Math.round(spent), item.title.slice(0, 60));
+    bar.to(Math.round((100 * spent) / total), `${item.paper}, ${item.title}`.slice(0, 60));
     await turn();
     const begin = performance.now();
     finished.push({ ...runItem(item, context), seconds: (performance.now() - begin) / 1000 });
@@ -54,8 +54,8 @@ async function reproduce(name: string | undefined, options: ReproduceOptions): P
     }
     print(
       table(
-        ['verdict', 'item'],
-        finished.map(({ item, verdict }) => [verdict, item.title]),
+        ['paper', 'verdict', 'item'],
+        finished.map(({ item, verdict }) => [item.paper, verdict, item.title]),
       ),
     );
     note(`The report is in ${options.out}`);
