@@ -73,56 +73,104 @@ export function plainWords(text: string): string {
     .replaceAll('\0', ' ');
 }
 
-/** A new version of a page, with the words by which it is found. */
-export async function keepVersion(sql: Sql, pk: number, look: Look): Promise<void> {
-  const { projection, raw, state, atMs } = look;
-  const { text, format, title } = projection!;
-  const number = state.version;
-  const base = baseNumber(number);
-  const { rows } = await sql.query<{ number: number; content: Buffer; raw: Buffer | null }>(
-    'SELECT number, content, raw FROM versions WHERE pk = $1 AND number = ANY ($2)',
-    [pk, [base ?? 0, number - 1]],
+/** New versions, of different pages, with the words by which they are found. */
+export async function keepVersions(
+  sql: Sql,
+  found: readonly { readonly pk: number; readonly look: Look }[],
+): Promise<void> {
+  if (found.length === 0) return;
+  const { rows } = await sql.query<BelowRow>(
+    `SELECT pk, number, content, raw FROM versions
+     JOIN unnest($1::bigint[], $2::integer[], $3::integer[]) AS wanted (pk, base, before) USING (pk)
+     WHERE number IN (base, before)`,
+    [
+      found.map(({ pk }) => pk),
+      found.map(({ look }) => baseNumber(look.state.version) ?? 0),
+      found.map(({ look }) => look.state.version - 1),
+    ],
   );
-  const below = rows.find((row) => row.number === base);
-  const before = rows.find((row) => row.number === number - 1);
-  const content = Buffer.from(text, 'utf8');
+  const below = new Map(rows.map((row) => [`${row.pk}/${row.number}`, row]));
   const gathered = await gather(
     sql,
-    [below?.content, below?.raw, before?.content].filter((name) => name !== undefined && name !== null),
+    rows.flatMap((row) => (row.raw === null ? [row.content] : [row.content, row.raw])),
   );
-  const name = keepContent(gathered, content, below && hex(below.content));
-  const rawName =
-    raw === undefined ? undefined : keepContent(gathered, Buffer.from(raw), below?.raw ? hex(below.raw) : undefined);
-  for (const { name: added, content: packed } of gathered.added) {
-    await sql.query('INSERT INTO contents (name, base, bytes, packed) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', [
-      bytesOf(added),
-      packed.base === null ? null : bytesOf(packed.base),
-      packed.bytes,
-      packed.packed,
-    ]);
-  }
-  const old = before && readContent(gathered, hex(before.content));
-  const oldText = old?.kind === 'read' ? Buffer.from(old.content).toString('utf8') : undefined;
+  const versions = found.map(({ pk, look }) => packVersion(gathered, below, pk, look));
+  await addContents(sql, gathered);
   await sql.query(
-    `INSERT INTO versions (pk, number, at, content, raw, format, bytes, title, words) VALUES ($1, $2, $3, $4, $5, $6, $7, $8,
-       setweight(to_tsvector('simple', $9), 'A') || to_tsvector('simple', $10))`,
+    `INSERT INTO versions (pk, number, at, content, raw, format, bytes, title, words)
+     SELECT pk, number, at, content, raw, format, bytes, title,
+       setweight(to_tsvector('simple', title_words), 'A') || to_tsvector('simple', new_words)
+     FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::bytea[], $5::bytea[], $6::text[], $7::integer[], $8::text[],
+       $9::text[], $10::text[]) AS new (pk, number, at, content, raw, format, bytes, title, title_words, new_words)`,
     [
-      pk,
-      number,
-      atMs,
-      bytesOf(name),
-      rawName === undefined ? null : bytesOf(rawName),
-      format,
-      content.length,
-      title ?? null,
-      plainWords(title ?? ''),
-      plainWords(brought(oldText, text)),
+      versions.map(({ pk }) => pk),
+      versions.map(({ number }) => number),
+      versions.map(({ atMs }) => atMs),
+      versions.map(({ content }) => content),
+      versions.map(({ raw }) => raw),
+      versions.map(({ format }) => format),
+      versions.map(({ bytes }) => bytes),
+      versions.map(({ title }) => title),
+      versions.map(({ titleWords }) => titleWords),
+      versions.map(({ newWords }) => newWords),
     ],
   );
   await sql.query(
-    `INSERT INTO current_words (pk, words) VALUES ($1, setweight(to_tsvector('simple', $2), 'A') || to_tsvector('simple', $3))
+    `INSERT INTO current_words (pk, words)
+     SELECT pk, setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', words)
+     FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (pk, title, words)
      ON CONFLICT (pk) DO UPDATE SET words = excluded.words`,
-    [pk, plainWords(title ?? ''), plainWords(text)],
+    [versions.map(({ pk }) => pk), versions.map(({ titleWords }) => titleWords), versions.map(({ words }) => words)],
+  );
+}
+
+interface BelowRow {
+  readonly pk: number;
+  readonly number: number;
+  readonly content: Buffer;
+  readonly raw: Buffer | null;
+}
+
+/** The version as its rows have it; its contents are added to those gathered. */
+function packVersion(gathered: Gathered, known: ReadonlyMap<string, BelowRow>, pk: number, look: Look) {
+  const { projection, raw, state, atMs } = look;
+  const { text, format, title } = projection!;
+  const number = state.version;
+  const below = known.get(`${pk}/${baseNumber(number) ?? 0}`);
+  const before = known.get(`${pk}/${number - 1}`);
+  const content = Buffer.from(text, 'utf8');
+  const name = keepContent(gathered, content, below && hex(below.content));
+  const rawName =
+    raw === undefined ? undefined : keepContent(gathered, Buffer.from(raw), below?.raw ? hex(below.raw) : undefined);
+  const old = before && readContent(gathered, hex(before.content));
+  const oldText = old?.kind === 'read' ? Buffer.from(old.content).toString('utf8') : undefined;
+  return {
+    pk,
+    number,
+    atMs,
+    content: bytesOf(name),
+    raw: rawName === undefined ? null : bytesOf(rawName),
+    format,
+    bytes: content.length,
+    title: title ?? null,
+    titleWords: plainWords(title ?? ''),
+    newWords: plainWords(brought(oldText, text)),
+    words: plainWords(text),
+  };
+}
+
+async function addContents(sql: Sql, { added }: Gathered): Promise<void> {
+  // In one order for all: who adds the same contents at the same time waits and does not stand in the other's way.
+  const sorted = added.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  await sql.query(
+    `INSERT INTO contents (name, base, bytes, packed)
+     SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::integer[], $4::bytea[]) ON CONFLICT DO NOTHING`,
+    [
+      sorted.map(({ name }) => bytesOf(name)),
+      sorted.map(({ content }) => (content.base === null ? null : bytesOf(content.base))),
+      sorted.map(({ content }) => content.bytes),
+      sorted.map(({ content }) => Buffer.from(content.packed)),
+    ],
   );
 }
 

@@ -18,7 +18,6 @@ import {
   type NewPageSettings,
   type PageQuery,
   type PageRow,
-  type PageState,
   type Probe,
   type SearchHit,
   type SearchQuery,
@@ -32,12 +31,12 @@ import {
   pageOf,
   selectionText,
   settingsText,
-  stateValues,
   watchedOf,
 } from 'revisit/ports';
 import { shardCount, shardOf } from '../dispatch/streams.ts';
-import { keepVersion, readVersion } from './archive.ts';
+import { readVersion } from './archive.ts';
 import type { Connection, Sql } from './connection.ts';
+import { keepLooks, putState } from './looks.ts';
 import { PostgresOutbox, planDeliveries } from './outbox.ts';
 import { search } from './search.ts';
 
@@ -100,25 +99,13 @@ export class PostgresStore implements Store {
         [id, page.url, selection, site, shardOf(site), settingsText(settings), addedAtMs],
       );
       if (rows[0]) {
-        await this.#putState(sql, rows[0].pk, freshState);
+        await putState(sql, rows[0].pk, freshState);
         return { page: (await this.#page(sql, id))!, created: true };
       }
       // Somebody else added the same page meanwhile, or the id belongs to a page whose selection was edited later.
       const other = await find();
       if (other !== undefined) return { page: (await this.#page(sql, other))!, created: false };
     }
-  }
-
-  async #putState(sql: Sql, pk: number, state: PageState): Promise<void> {
-    await sql.query(
-      `INSERT INTO states VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20)
-       ON CONFLICT (pk) DO UPDATE SET (status, version, told_version, hash, etag, last_modified, last_look, last_seen,
-         last_change, fault_code, fault_sentence, failures, looks, changes, moved_to, seen_title, model, detect_state,
-         validators_url) =
-         ($2,$3,$4,coalesce($5,states.hash),$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,
-         coalesce($19,states.detect_state),$20)`,
-      [pk, ...stateValues(state)].map((value) => (typeof value === 'string' ? value.replaceAll('\0', '') : value)),
-    );
   }
 
   updatePages(
@@ -259,32 +246,8 @@ export class PostgresStore implements Store {
   commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
     return this.#connection.write(async (sql) => {
       const held = await this.#mandate.confirmed(sql);
-      const told: Look[] = [];
-      for (const look of looks) if (await this.#keepLook(sql, look, held)) told.push(look);
-      return this.#log(sql, told);
+      return this.#log(sql, await keepLooks(sql, looks, held, (shard) => this.#mandate.doubt(shard)));
     });
-  }
-
-  /** Whether the look has something for the log. */
-  async #keepLook(sql: Sql, look: Look, held: ReadonlySet<number>): Promise<boolean> {
-    const { rows } = await sql.query<{ pk: number; shard: number; version: number }>(
-      'SELECT pk, shard, version FROM pages JOIN states USING (pk) WHERE id = $1 FOR UPDATE OF states',
-      [look.pageId],
-    );
-    if (rows[0] && !held.has(rows[0].shard)) {
-      this.#mandate.doubt(rows[0].shard);
-      return false;
-    }
-    await sql.query('DELETE FROM in_flight WHERE id = $1', [look.probeId]);
-    // The page was removed while we looked, or this look has been kept before.
-    if (!rows[0] || (look.projection && rows[0].version >= look.state.version)) return false;
-    await this.#putState(sql, rows[0].pk, look.state);
-    await sql.query(
-      `INSERT INTO looks VALUES ($1, $2, $3, $4, $5) ON CONFLICT (pk, at) DO UPDATE SET kind = excluded.kind`,
-      [rows[0].pk, look.atMs, lookKinds.indexOf(look.kind), look.endedAtMs - look.atMs, look.bytesReceived],
-    );
-    if (look.projection) await keepVersion(sql, rows[0].pk, look);
-    return look.change !== undefined;
   }
 
   /** The last thing a transaction does: from here to its end, whoever else appends waits. */
@@ -294,25 +257,27 @@ export class PostgresStore implements Store {
       'UPDATE log_end SET sequence = sequence + $1 RETURNING sequence',
       [looks.length],
     );
-    let sequence = rows[0]!.sequence - looks.length;
-    const changes: Change[] = [];
-    for (const look of looks) {
+    const first = rows[0]!.sequence - looks.length + 1;
+    const changes = looks.map((look, i): Change => {
       const entry = look.change!;
       const id = createHash('sha256')
         .update(`${look.probeId}\n${entry.pageId}\n${entry.kind}`)
         .digest('hex')
         .slice(0, 24);
-      const change: Change = { sequence: ++sequence, id, ...entry };
-      await sql.query('INSERT INTO changes VALUES ($1, $2, $3, $4, $5)', [
-        sequence,
-        id,
-        entry.pageId,
-        entry.atMs,
-        JSON.stringify(change),
-      ]);
-      await planDeliveries(sql, change, look.deliveries ?? [], look.endedAtMs);
-      changes.push(change);
-    }
+      return { sequence: first + i, id, ...entry };
+    });
+    await sql.query(
+      'INSERT INTO changes SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[])',
+      [
+        changes.map((change) => change.sequence),
+        changes.map((change) => change.id),
+        changes.map((change) => change.pageId),
+        changes.map((change) => change.atMs),
+        changes.map((change) => JSON.stringify(change)),
+      ],
+    );
+    for (const [i, { deliveries = [], endedAtMs }] of looks.entries())
+      await planDeliveries(sql, changes[i]!, deliveries, endedAtMs);
     return changes;
   }
 

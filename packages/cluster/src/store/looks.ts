@@ -1,0 +1,140 @@
+/**
+ * Looks on their way into PostgreSQL, however many in a few statements: where each statement is a round trip, one for each
+ * look and table would be most of what a look costs.
+ */
+import { type Look, type PageState, lookKinds, stateValues } from 'revisit/ports';
+import { keepVersions } from './archive.ts';
+import type { Sql } from './connection.ts';
+
+const stateColumns = {
+  pk: 'bigint',
+  status: 'text',
+  version: 'integer',
+  told_version: 'integer',
+  hash: 'text',
+  etag: 'text',
+  last_modified: 'text',
+  last_look: 'bigint',
+  last_seen: 'bigint',
+  last_change: 'bigint',
+  fault_code: 'text',
+  fault_sentence: 'text',
+  failures: 'integer',
+  looks: 'integer',
+  changes: 'integer',
+  moved_to: 'text',
+  seen_title: 'text',
+  model: 'bytea',
+  detect_state: 'text',
+  validators_url: 'text',
+} as const;
+/** What a state leaves out stays as it was. */
+const lasting: ReadonlySet<string> = new Set(['hash', 'detect_state']);
+const stateNames = Object.keys(stateColumns);
+const putStatesText = `INSERT INTO states (${stateNames.join(', ')})
+  SELECT * FROM unnest(${Object.values(stateColumns)
+    .map((type, i) => `$${i + 1}::${type}[]`)
+    .join(', ')})
+  ON CONFLICT (pk) DO UPDATE SET ${stateNames
+    .slice(1)
+    .map((name) => `${name} = ${lasting.has(name) ? `coalesce(excluded.${name}, states.${name})` : `excluded.${name}`}`)
+    .join(', ')}`;
+
+type Value = string | number | Uint8Array | null;
+
+function storable(value: Value): Value {
+  // PostgreSQL's texts cannot hold a NUL.
+  if (typeof value === 'string') return value.replaceAll('\0', '');
+  return value instanceof Uint8Array ? Buffer.from(value) : value;
+}
+
+function stateArrays(states: readonly { readonly pk: number; readonly state: PageState }[]): Value[][] {
+  const rows = states.map(({ pk, state }) => [pk, ...stateValues(state)].map(storable));
+  return stateNames.map((_, column) => rows.map((row) => row[column]!));
+}
+
+export async function putState(sql: Sql, pk: number, state: PageState): Promise<void> {
+  await sql.query(putStatesText, stateArrays([{ pk, state }]));
+}
+
+/** Looks in their order, cut where a page comes again: one statement can write a row once. */
+function rounds(looks: readonly Look[]): readonly (readonly Look[])[] {
+  const cut: Look[][] = [];
+  let pages = new Set<string>();
+  for (const look of looks) {
+    if (cut.length === 0 || pages.has(look.pageId)) {
+      cut.push([]);
+      pages = new Set();
+    }
+    cut.at(-1)!.push(look);
+    pages.add(look.pageId);
+  }
+  return cut;
+}
+
+interface Standing {
+  readonly id: string;
+  readonly pk: number;
+  readonly shard: number;
+  readonly version: number;
+}
+
+/** Those of the looks that have something for the log. `doubt` hears of shards that are another's. */
+export async function keepLooks(
+  sql: Sql,
+  looks: readonly Look[],
+  held: ReadonlySet<number>,
+  doubt: (shard: number) => void,
+): Promise<readonly Look[]> {
+  const told: Look[] = [];
+  for (const round of rounds(looks)) {
+    // In one order for all, so that two who write the same pages wait for each other once.
+    const { rows } = await sql.query<Standing>(
+      'SELECT id, pk, shard, version FROM pages JOIN states USING (pk) WHERE id = ANY ($1) ORDER BY pk FOR UPDATE OF states',
+      [round.map((look) => look.pageId)],
+    );
+    const standing = new Map(rows.map((row) => [row.id, row]));
+    const ours = round.filter((look) => {
+      const shard = standing.get(look.pageId)?.shard;
+      if (shard === undefined || held.has(shard)) return true;
+      doubt(shard);
+      return false;
+    });
+    const kept = ours.flatMap((look) => {
+      const page = standing.get(look.pageId);
+      // The page was removed while we looked, or this look has been kept before.
+      return !page || (look.projection && page.version >= look.state.version) ? [] : [{ look, pk: page.pk }];
+    });
+    await write(sql, ours, kept);
+    await keepVersions(
+      sql,
+      kept.filter(({ look }) => look.projection),
+    );
+    told.push(...kept.map(({ look }) => look).filter((look) => look.change !== undefined));
+  }
+  return told;
+}
+
+/** The probes have ended; states and looks are as found. */
+async function write(
+  sql: Sql,
+  ended: readonly Look[],
+  kept: readonly { readonly look: Look; readonly pk: number }[],
+): Promise<void> {
+  if (ended.length === 0) return;
+  const next = stateNames.length + 1;
+  await sql.query(
+    `WITH ended AS (DELETE FROM in_flight WHERE id = ANY ($${next})), put AS (${putStatesText})
+     INSERT INTO looks (pk, at, kind, duration, bytes)
+     SELECT * FROM unnest($1::bigint[], $${next + 1}::bigint[], $${next + 2}::smallint[], $${next + 3}::integer[], $${next + 4}::bigint[])
+     ON CONFLICT (pk, at) DO UPDATE SET kind = excluded.kind`,
+    [
+      ...stateArrays(kept.map(({ look, pk }) => ({ pk, state: look.state }))),
+      ended.map((look) => look.probeId),
+      kept.map(({ look }) => look.atMs),
+      kept.map(({ look }) => lookKinds.indexOf(look.kind)),
+      kept.map(({ look }) => look.endedAtMs - look.atMs),
+      kept.map(({ look }) => look.bytesReceived),
+    ],
+  );
+}
