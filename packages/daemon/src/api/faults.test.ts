@@ -2,8 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Codes as they are written: `problem(reply, 404, 'code', …)`, and those the error handler chooses from. */
-const written = /\b[45]\d\d,\s*'([a-z][a-z-]+)'|[?:] '([a-z][a-z-]+)'(?= :|;)/g;
+/** Codes as they are written: `problem(reply, 404, 'code', …)` or `fault('code', …)`, and those the error handler chooses from. */
+const written = /(?:\b[45]\d\d,\s*|\bfault\()'([a-z][a-z-]+)'|[?:] '([a-z][a-z-]+)'(?= :|;)/g;
 
 test('every fault of the API has its row in docs/faults.md', () => {
   const here = import.meta.dirname;

@@ -6,7 +6,9 @@ import { detect } from '../detect/detect.ts';
 import { drawn } from '../detect/drawn.ts';
 import { outline } from '../detect/outline.ts';
 import type { Desk } from '../desk.ts';
+import type { Loop } from '../loop.ts';
 import type { Fetched } from '../loop-parts.ts';
+import { type Fault, fault } from '../values/fault.ts';
 import { decodeText } from '../values/text.ts';
 import { picturePolicy } from './headers.ts';
 import { type Api, Media, operation } from './operation.ts';
@@ -65,24 +67,20 @@ export function previewRoutes(app: Api, desk: Desk): void {
       .update(JSON.stringify([url, headers, render]))
       .digest('base64url');
     const now = desk.clock.nowMs();
-    let known = peeked.get(key);
-    if (!known || now - known.atMs > keepMs) {
-      const observation = await desk.loop.peek({
-        url,
-        site,
-        ...(headers ? { headers } : {}),
-        ...(render ? { render } : {}),
-      });
-      const { outcome } = observation;
-      if (outcome.kind === 'gone')
-        return problem(reply, 422, 'page-gone', `The server answers ${outcome.status}: the page is not there.`);
-      if (outcome.kind === 'refused' || outcome.kind === 'failed')
-        return problem(reply, 422, outcome.fault.code, outcome.fault.sentence);
-      if (outcome.kind === 'not-modified') return problem(reply, 422, 'status-unexpected', 'The server answers 304.');
-      known = { atMs: now, finalUrl: observation.finalUrl ?? url, outcome };
-      peeked.set(key, known);
-      if (peeked.size > keptMax) peeked.delete(peeked.keys().next().value!);
+    const before = peeked.get(key);
+    const found =
+      before && now - before.atMs <= keepMs
+        ? before
+        : await look(desk.loop, { url, site, ...(headers ? { headers } : {}), ...(render ? { render } : {}) }, now);
+    // While the site rests, what was fetched before is better than nothing.
+    const known = 'code' in found ? (found.code === 'site-busy' ? before : undefined) : found;
+    if (!known) {
+      const { code, sentence } = found as Fault;
+      return problem(reply, 422, code, sentence);
     }
+    peeked.delete(key);
+    peeked.set(key, known);
+    if (peeked.size > keptMax) peeked.delete(peeked.keys().next().value!);
     const { body, mediaType, charset } = known.outcome;
     const { detection } = await detect({ select, options, body, mediaType, charset, url: known.finalUrl, atMs: now });
     const projection = detection.kind === 'first' ? detection.projection : undefined;
@@ -99,6 +97,21 @@ export function previewRoutes(app: Api, desk: Desk): void {
       picture: isHtml(known.outcome) ? key : null,
     };
   });
+}
+
+async function look(loop: Loop, page: Parameters<Loop['peek']>[0], atMs: number): Promise<Peeked | Fault> {
+  const { outcome, finalUrl } = await loop.peek(page);
+  switch (outcome.kind) {
+    case 'gone':
+      return fault('page-gone', `The server answers ${outcome.status}: the page is not there.`);
+    case 'refused':
+    case 'failed':
+      return outcome.fault;
+    case 'not-modified':
+      return fault('status-unexpected', 'The server answers 304.');
+    default:
+      return { atMs, finalUrl: finalUrl ?? page.url, outcome };
+  }
 }
 
 function pictureRoute(app: Api, peeked: ReadonlyMap<string, Peeked>): void {

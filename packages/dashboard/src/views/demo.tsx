@@ -60,7 +60,8 @@ function usedShare({ looks, virtualDays, budgetPerHour }: DemoReport): number {
 function against({ ours, uniform }: DelayRow): string {
   if (ours === null || uniform === null || uniform === 0) return '';
   const share = ours / uniform;
-  return share < 1 ? `${number((1 - share) * 100, 0)} % sooner than uniform` : `${number(share, 2)} times uniform`;
+  const percent = Math.round(Math.abs(1 - share) * 100);
+  return percent === 0 ? 'as long as uniform' : `${number(percent)} % ${share < 1 ? 'sooner' : 'later'} than uniform`;
 }
 
 function Numbers({ demo }: { readonly demo: DemoReport }) {

@@ -16,7 +16,7 @@ export function Login({ onOpen }: { readonly onOpen: () => void }) {
     }
   };
   return (
-    <main class="stack">
+    <main class="stack login">
       <h1>Revisit</h1>
       <p>
         This daemon is reached from beyond its machine, so it asks for a token. There,{' '}

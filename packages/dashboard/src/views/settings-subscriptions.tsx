@@ -60,7 +60,7 @@ export function Subscriptions() {
       <span role="status">{said}</span>
       {list.value && list.value.subscriptions.length > 0 && (
         <div class="scrolls">
-          <table>
+          <table class="stacks">
             <tbody>
               {list.value.subscriptions.map((subscription) => (
                 <Fragment key={subscription.id}>
