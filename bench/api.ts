@@ -21,6 +21,7 @@ import type { Bench, Measurement } from '../house/bench.ts';
 const pageCount = 100_000;
 const changeCount = 1_000_000;
 const siteCount = 1_000;
+const versionMax = changeCount / pageCount + 1;
 const startMs = Date.UTC(2026, 0, 5);
 const msMost = 200;
 const firstLoadMost = 150_000;
@@ -80,8 +81,8 @@ function lookOf(ids: readonly string[], n: number): Look {
       ...(version === 1 ? {} : { lastChangeMs: atMs }),
       seenTitle: `Page ${page} of ${site}`,
     },
-    // Texts of the first pages only: what is measured here does not read more, and a million are gigabytes.
-    ...(page < 200
+    // All versions of the first pages, the newest of the others: what is measured here does not read more, and a million are gigabytes.
+    ...(page < 200 || version === versionMax
       ? { projection: { text: `Heading ${page}\nversion ${version}\nthe rest stays`, format: 'text' as const } }
       : {}),
     ...(version === 1
@@ -118,11 +119,14 @@ const callsOf = (id: string): readonly (readonly [string, string])[] => [
   ['Page, difference', `/api/pages/${id}/diff`],
   ['Page, looks', `/api/pages/${id}/looks`],
   ['Page, week', `/api/pages/${id}/week`],
+  ['Page, coming looks', `/api/pages/${id}/coming`],
   ['Plan', '/api/plan?limit=600'],
   ['Plan, budget', '/api/budget'],
   ['Sites', '/api/sites'],
   ['Site', '/api/sites/site7.example'],
   ['Robots', '/api/robots'],
+  ['Search, one page fits', '/api/search?q=heading+77777'],
+  ['Search, every page fits', '/api/search?q=version'],
   ['Lab', '/api/lab'],
   ['Settings', '/api/settings'],
   ['Status', '/api/status'],
@@ -149,7 +153,7 @@ export const bench: Bench = async (say) => {
     const clock = new VirtualClock(startMs + 13 * 86_400_000);
     const luck = random(1);
     const world = { clock, store, random: luck, web: new SimulatedWeb(clock, luck, []) };
-    const loop = await startLoop(world, policies['uniform']!.create(1), {
+    const loop = await startLoop(world, policies['revisit']!.create(1), {
       looksPerSecond: 10,
       spacingMs: 1_000,
       robots: 64,
