@@ -59,7 +59,12 @@ export interface TurnedLoop {
     readonly name: string;
     belief(page: number, nowSeconds: number): { readonly ratePerDay: number };
   };
-  readonly collection: Iterable<{ readonly page: Page; readonly state: PageState; readonly index: number }> & {
+  readonly collection: Iterable<{
+    readonly page: Page;
+    readonly state: PageState;
+    readonly index: number;
+    readonly aims: { readonly weight: number };
+  }> & {
     readonly size: number;
     byId(id: string): { readonly page: Page; readonly state: PageState } | undefined;
   };
@@ -183,10 +188,10 @@ class Coordinator {
     const { size } = loop.collection;
     if (nowMs < this.#demand.untilMs && size === this.#demand.size) return this.#demand.value;
     let value = 0;
-    for (const { page, index } of loop.collection) {
+    for (const { page, index, aims } of loop.collection) {
       if (page.paused) continue;
       const rate = loop.policy.name === 'uniform' ? 1 : loop.policy.belief(index, nowMs / 1000).ratePerDay;
-      value += Math.sqrt(page.weight * Math.max(rateMin, Number.isFinite(rate) ? rate : 0));
+      value += Math.sqrt(aims.weight * Math.max(rateMin, Number.isFinite(rate) ? rate : 0));
     }
     this.#demand = { value: Math.max(rateMin, value), size, untilMs: nowMs + demandEveryMs };
     return this.#demand.value;

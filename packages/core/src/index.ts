@@ -185,6 +185,7 @@ export {
   type Profile,
   constant,
   integral,
+  profileTrouble,
   isConstant,
   mean,
   piecesOn,

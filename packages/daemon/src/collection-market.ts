@@ -127,8 +127,8 @@ export class CollectionMarket {
     if (!first) return;
     for (const other of others) this.market.remove(other.index);
     let scale = 0;
-    for (const { index, page } of [first, ...others]) {
-      const own = (page.weight * this.#policy.belief(index, now).ratePerDay) / daySeconds;
+    for (const { index, aims } of [first, ...others]) {
+      const own = (aims.weight * this.#policy.belief(index, now).ratePerDay) / daySeconds;
       if (Number.isFinite(own) && own > 0) scale += own;
     }
     this.market.set(first.index, scale, first.site, first.page.spacingSeconds ?? 0);

@@ -4,6 +4,7 @@
  */
 import { groupKeys } from '@revisit/core';
 import { Groups } from './groups.ts';
+import { type PageAims, plainAims } from './page-aims.ts';
 import type { PageState, WatchedPage } from './values/look.ts';
 import type { Page } from './values/page.ts';
 
@@ -15,6 +16,8 @@ export interface Entry {
   readonly folder: number;
   /** Groups whose pages may change together, narrowest first: name stem, folders, the site. */
   readonly groups: readonly number[];
+  /** What the plan goes by. */
+  readonly aims: PageAims;
 }
 
 class Names {
@@ -126,7 +129,7 @@ export class Collection {
     return this.#byId.size;
   }
 
-  add(watched: WatchedPage): Entry {
+  add(watched: WatchedPage, aims = plainAims): Entry {
     const index = this.#free.pop() ?? this.#entries.length;
     const site = this.sites.index(watched.page.site);
     const page = lean(watched.page, this.sites.name(site));
@@ -137,6 +140,7 @@ export class Collection {
       site,
       folder: this.#groups.number(folderOf(page.url)),
       groups: kinKeys(page).map((key) => this.#groups.number(key)),
+      aims,
     };
     this.#entries[index] = entry;
     this.#byId.set(page.id, index);

@@ -17,6 +17,8 @@ const burstSeconds = 60;
 /** Pages stand in line for about so long at most, and some always do: of slow sites, so that others can pass them. */
 const linedUpMs = 60_000;
 const linedUpLeast = 8;
+/** Of a small collection no more than this share, or the line and not the plan would say who is next. */
+const linedUpShare = 1 / 8;
 /** A look may be late by this share of the time since the last one, and by no more than this, to meet its site at a fast hour. */
 const shiftShareMost = 0.05;
 const shiftMsMost = 7_200_000;
@@ -331,9 +333,9 @@ export class Departures {
     return wait;
   }
 
-  #task({ index, page }: Entry, now: number): Task {
+  #task({ index, page, aims }: Entry, now: number): Task {
     const { current } = this.#parts.policy.belief(index, now / 1000);
-    return { probability: 1 - current, time: this.#access.expected(page.site, now / 1000), benefit: page.weight };
+    return { probability: 1 - current, time: this.#access.expected(page.site, now / 1000), benefit: aims.weight };
   }
 
   /**
@@ -342,7 +344,8 @@ export class Departures {
    */
   #room(now: number): number {
     const soon = this.#budget.until(now + linedUpMs, now);
-    return Math.min(Math.max(64, 4 * this.#settings.robots), Math.max(linedUpLeast, soon));
+    const least = Math.min(linedUpLeast, Math.max(2, Math.ceil(linedUpShare * this.#collection.size)));
+    return Math.min(Math.max(64, 4 * this.#settings.robots), Math.max(least, soon));
   }
 
   /** Pages nobody has seen yet are one sweep, in planned order; a single one needs no order. */

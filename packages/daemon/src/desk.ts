@@ -116,7 +116,7 @@ export class Desk {
         ...outlook,
         lastLookMs: entry.state.lastLookMs,
         week: this.weekOf(id),
-        weight: entry.page.weight,
+        weight: entry.aims.weight,
         spacingSeconds: entry.page.spacingSeconds,
         priceHours,
         quietUntilMs: this.loop.quietUntil(nowMs),

@@ -18,6 +18,7 @@ import { Keeping } from './keeping.ts';
 import { Lifetimes } from './lifetimes.ts';
 import { LastHour } from './last-hour.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
+import { PageAimsBook } from './page-aims.ts';
 import type { Change } from './values/change.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
@@ -41,6 +42,7 @@ const settlePollMs = 50;
 
 export class Loop {
   readonly collection = new Collection();
+  readonly #aims = new PageAimsBook();
   readonly #discovery = new Discovery(this.collection);
   readonly #parts: LoopParts;
   #settings: LoopSettings;
@@ -244,7 +246,9 @@ export class Loop {
     const known = this.collection.byId(watched.page.id);
     if (known) this.unwatch(known.page.id);
     if (this.#parts.accepts && !this.#parts.accepts(watched.page.site)) return;
-    const entry = this.collection.add(watched);
+    const rules = this.#parts.collectionOf?.(watched.page);
+    const aims = this.#aims.of(watched.page, rules, this.#parts.needs?.(watched.page));
+    const entry = this.collection.add(watched, aims);
     this.#discovery.watched(watched.page);
     this.#space(watched.page.site);
     const { lastLookMs, model } = watched.state;
@@ -253,13 +257,6 @@ export class Loop {
     const nowSeconds = clock.nowMs() / 1000;
     const { index: page, site, folder, groups } = entry;
     const { spacingSeconds = 0 } = watched.page;
-    const rules = this.#parts.collectionOf?.(watched.page);
-    const weight = watched.page.weight * (rules?.weight ?? 1);
-    const { life, urgency, loss } = {
-      ...this.#parts.needs?.(watched.page),
-      ...(rules ? stated(rules) : {}),
-      ...stated(watched.page),
-    };
     policy.watch(
       {
         page,
@@ -267,11 +264,8 @@ export class Loop {
         folder,
         groups,
         ...(rules ? { collection: rules.collection } : {}),
-        weight,
         spacingSeconds,
-        ...(life ? { life } : {}),
-        ...(urgency ? { urgency } : {}),
-        ...(loss ? { loss } : {}),
+        ...aims,
       },
       nowSeconds,
     );
@@ -545,12 +539,4 @@ export class Loop {
     if (this.#discovery.hasLearned) await store.remember('index-trust', this.#discovery.save());
     if (this.#lifetimes.hasLearned) await store.remember('lifetime-trust', this.#lifetimes.save());
   }
-}
-
-function stated({
-  life,
-  urgency,
-  loss,
-}: Pick<Page, 'life' | 'urgency' | 'loss'>): Pick<Page, 'life' | 'urgency' | 'loss'> {
-  return { ...(life ? { life } : {}), ...(urgency ? { urgency } : {}), ...(loss ? { loss } : {}) };
 }

@@ -18,6 +18,8 @@ export interface Watched {
   readonly collection?: number;
   /** How much a change of this page matters, relative to 1. */
   readonly weight: number;
+  /** How much each hour of the week counts for it, Monday 00:00 UTC first, 1 on average; pages of one week share the array. */
+  readonly importance?: ArrayLike<number>;
   /** The least time between two looks at this page, 0 where there is none. */
   readonly spacingSeconds: number;
   /** How long the page shows a change, and how a change is worth less the later it is captured; in hours. */

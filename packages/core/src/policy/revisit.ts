@@ -17,7 +17,7 @@
 import { Price } from '../dispatch/price.ts';
 import { PageModels, type Parts } from '../learn/page-models.ts';
 import { DueQueue } from '../time/due-queue.ts';
-import { BestHour } from './best-hour.ts';
+import { ImportantHours } from './important-hours.ts';
 import type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy.ts';
 
 const day = 86_400;
@@ -39,8 +39,9 @@ const looksPerChangeGuess = 30;
 const drift = 0.15;
 /** A sibling's chance far below what looks usually need moves nobody; skipping it saves reading large groups. */
 const concernMin = 0.3;
-/** Pages that are due stand in the way of others when they wait longer than so many requests need. */
-const patience = 16;
+/** Pages that are due stand in the way of others when they wait longer than so many requests need, or this share of the pages:
+ * the host's own line may hold most of a small collection. */
+const patience = { requests: 16, pages: 1 / 8 };
 /** Groups up to this size are always gone through; larger ones as often as the looks made pay for it, so that a look
  * costs the same however large a site is. */
 const smallGroup = 200;
@@ -49,15 +50,16 @@ const effortMax = 1_000_000;
 /** Where the hours of a week differ, due times are sought by the hour, over the last day before them. */
 const hoursAhead = 24;
 const contrastMin = 1.5;
-/** Looks further apart than this hardly gain from the right hour. */
+/** Looks further apart than this hardly gain from the right hour, unless hours differ in what they count. */
 const hourlyGapMax = 3 * day;
+const hoursInWeek = 168;
 
 export class RevisitPolicy implements Policy {
   readonly name = 'revisit';
   private readonly models: PageModels;
   private readonly aims: Aims;
   private readonly price: Price;
-  private readonly hours: BestHour;
+  private readonly hours: ImportantHours;
   private readonly queue = new DueQueue();
   private readonly watched: (Terms | undefined)[] = [];
   /** Pages of a site mostly share theirs; one for each page would take as much memory as its model. */
@@ -78,7 +80,7 @@ export class RevisitPolicy implements Policy {
   constructor(aims: Aims = {}) {
     this.aims = aims;
     this.models = new PageModels(aims.parts);
-    this.hours = new BestHour(this.models.week, aims.importance);
+    this.hours = new ImportantHours(this.models.week, aims.importance);
     this.price = new Price(aims.horizonSeconds ?? 30 * day);
   }
 
@@ -86,13 +88,15 @@ export class RevisitPolicy implements Policy {
     if (this.watched[page.page]) this.forget(page.page);
     const groups = page.groups ?? [page.folder];
     this.watched[page.page] = this.termsOf(page);
+    this.hours.open(page);
     this.models.open(page.page, groups, now);
     for (const group of groups) this.members[group] = joined(this.members[group], page.page);
     this.pages++;
     this.queue.set(page.page, now);
   }
 
-  private termsOf({ site, weight, spacingSeconds, loss }: Watched): Terms {
+  private termsOf({ site, weight, spacingSeconds, loss, importance }: Watched): Terms {
+    if (importance) return { site, weight, spacingSeconds, importance, ...(loss ? { loss } : {}) };
     const key = `${site} ${weight} ${spacingSeconds} ${loss}`;
     let terms = this.termsKnown.get(key);
     if (!terms) {
@@ -109,6 +113,7 @@ export class RevisitPolicy implements Policy {
     for (const group of this.models.groupsOf(page)) {
       this.members[group] = left(this.members[group], page);
     }
+    this.hours.close(this.watched[page]);
     this.watched[page] = undefined;
     this.models.close(page);
     this.queue.remove(page);
@@ -141,7 +146,7 @@ export class RevisitPolicy implements Policy {
       const ripe = this.ripeness(page, now);
       const soon = now >= this.earliest(page) ? this.bestHour(page, now, now, ripe) : undefined;
       if (soon === undefined ? ripe >= 0.999 && now >= this.earliest(page) : soon <= now) {
-        this.price.press(at < now - patience / this.budget, now);
+        this.price.press(at < now - Math.min(patience.requests, patience.pages * this.pages) / this.budget, now);
         return { page, at: now };
       }
       if (soon !== undefined) {
@@ -293,15 +298,17 @@ export class RevisitPolicy implements Policy {
     }
   }
 
-  /** What has probably been missed, over the amount at which a look pays. */
-  private ripeness(page: number, now: number): number {
+  /** What has probably been missed, over the amount at which a look pays; `evenly` as if all hours counted alike. */
+  private ripeness(page: number, now: number, evenly = false): number {
     const { models, aims } = this;
     models.outlook(page, now);
-    const { weight, loss } = this.watched[page]!;
+    const watched = this.watched[page]!;
+    const { weight, loss } = watched;
     const price = this.priceOf(page);
-    if (this.hourly(page))
-      return (models.evenMass + models.together) / Math.sqrt((2 * price * models.even) / (weight * this.hours.usual));
-    const worth = weight * (aims.importance ? aims.importance(now) : 1);
+    const hours = this.hours.of(watched);
+    if (hours && this.hourly(page))
+      return (models.evenMass + models.together) / Math.sqrt((2 * price * models.even) / (weight * hours.usual));
+    const worth = weight * (evenly ? 1 : this.hours.at(watched, now));
     const missed = models.mass + models.together;
     const mark = (price * models.rate) / worth;
     if ((loss ?? aims.loss) !== 'staleness') return missed / Math.sqrt(2 * mark);
@@ -317,17 +324,17 @@ export class RevisitPolicy implements Policy {
   /** After `outlook`: whether the hours around the page's due time are to be weighed against each other. */
   private hourly(page: number): boolean {
     const { models } = this;
-    const { loss, weight } = this.watched[page]!;
-    if ((loss ?? this.aims.loss) === 'staleness') return false;
-    return this.hours.matters(
-      models.weekSay,
-      Math.sqrt((2 * this.priceOf(page)) / (models.even * weight * this.hours.usual)),
-    );
+    const watched = this.watched[page]!;
+    const { loss, weight } = watched;
+    const hours = this.hours.of(watched);
+    if (!hours || (loss ?? this.aims.loss) === 'staleness') return false;
+    return hours.matters(models.weekSay, Math.sqrt((2 * this.priceOf(page)) / (models.even * weight * hours.usual)));
   }
 
   /** After `ripeness` at `seen`: the best hour from `from` on, or undefined where hours do not matter. */
   private bestHour(page: number, seen: number, from: number, ripe: number): number | undefined {
-    if (!this.hourly(page)) return undefined;
+    const hours = this.hours.of(this.watched[page]!);
+    if (!hours || !this.hourly(page)) return undefined;
     const { models } = this;
     const last = models.lastLook(page);
     const gap = Math.max(1, seen - last);
@@ -339,45 +346,51 @@ export class RevisitPolicy implements Policy {
       extra: models.together,
       cost: this.priceOf(page) / this.watched[page]!.weight,
     };
-    return this.hours.after(waiting, from, last + gap / Math.max(ripe, 1e-3));
+    return hours.after(waiting, from, last + gap / Math.max(ripe, 1e-3));
   }
 
   /** When ripeness reaches 1, about: what counts is the check at that time. */
   private ripeAt(page: number, now: number, ripe: number): number {
     const least = Math.max(now, this.earliest(page));
     if (ripe >= 1 && !this.hourly(page)) return least;
-    if (this.models.rhythmSay(page) > 0.1) return Math.max(least, this.ripeInStretches(page, now));
+    const own = this.watched[page]!.importance !== undefined;
+    if (this.models.rhythmSay(page) > 0.1) {
+      const at = Math.max(least, this.ripeInStretches(page, now, own));
+      return own ? this.ripeByHour(page, now, at) : at;
+    }
     const last = this.models.lastLook(page);
     let gap = now - last;
-    let got = ripe;
+    // Where hours count for nothing ripeness says nothing of when: that is sought as if they were alike, then by the hour.
+    let got = own ? this.ripeness(page, now, true) : ripe;
     if (gap <= 0 || got <= 0) {
       gap = Math.max(1, gap, this.pages / this.budget / 50);
-      got = this.ripeness(page, last + gap);
+      got = this.ripeness(page, last + gap, own);
     }
     for (let step = 0; step < 8 && ripe < 1; step++) {
       gap *= Math.min(20, Math.max(0.2, 1 / got));
-      got = this.ripeness(page, last + gap);
+      got = this.ripeness(page, last + gap, own);
       if (Math.abs(got - 1) < 0.02) break;
     }
     const at = Math.max(least, last + gap);
     if (!Number.isFinite(at)) return now + 365 * day;
     const best = this.bestHour(page, last + gap, least, got);
     if (best !== undefined) return best;
+    if (own) return this.ripeByHour(page, now, at);
     const hourly = this.aims.importance !== undefined || this.models.weekSay * this.models.week.contrast > contrastMin;
     return hourly && at - now > hour && at - last < hourlyGapMax ? this.ripeByHour(page, now, at) : at;
   }
 
   /** For a page with a rhythm ripeness may leap where a stretch of its waits ends, so each is tried in turn. */
-  private ripeInStretches(page: number, now: number): number {
+  private ripeInStretches(page: number, now: number, evenly: boolean): number {
     let low = now;
     let high = this.models.rhythmStretchEnd(page, low);
-    while (high < Infinity && this.ripeness(page, high - 1e-3) < 1) {
+    while (high < Infinity && this.ripeness(page, high - 1e-3, evenly) < 1) {
       low = high;
       high = this.models.rhythmStretchEnd(page, low);
     }
     if (high === Infinity) {
       let wait = Math.max(60, (low - this.models.lastLook(page)) / 4);
-      for (let step = 0; step < 40 && this.ripeness(page, low + wait) < 1; step++) {
+      for (let step = 0; step < 40 && this.ripeness(page, low + wait, evenly) < 1; step++) {
         low += wait;
         wait *= 2;
       }
@@ -385,7 +398,7 @@ export class RevisitPolicy implements Policy {
     }
     for (let step = 0; step < 7; step++) {
       const middle = (low + high) / 2;
-      if (this.ripeness(page, middle) >= 1) high = middle;
+      if (this.ripeness(page, middle, evenly) >= 1) high = middle;
       else low = middle;
     }
     return high;
@@ -396,7 +409,8 @@ export class RevisitPolicy implements Policy {
     const last = this.models.lastLook(page);
     let low = Math.max(now, Math.min(last + 0.4 * (at - last), at - hoursAhead * hour));
     let high = (Math.floor(low / hour) + 1) * hour;
-    for (let step = 0; step < 2 * hoursAhead && this.ripeness(page, high) < 1; step++) {
+    const steps = this.watched[page]!.importance ? hoursAhead + hoursInWeek : 2 * hoursAhead;
+    for (let step = 0; step < steps && this.ripeness(page, high) < 1; step++) {
       low = high;
       high += hour;
     }
@@ -415,7 +429,7 @@ function believable(modifiedAt: number | undefined, at: number): number | undefi
 }
 
 /** What is asked of a page. */
-type Terms = Pick<Watched, 'site' | 'weight' | 'spacingSeconds' | 'loss'>;
+type Terms = Pick<Watched, 'site' | 'weight' | 'spacingSeconds' | 'loss' | 'importance'>;
 
 const termsKnownMax = 100_000;
 

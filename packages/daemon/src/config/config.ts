@@ -50,6 +50,17 @@ const pageSchema = z.strictObject({
     .enum(['obsolescence', 'staleness'])
     .optional()
     .describe('What counts: how long changes wait, or being out of date at all'),
+  importance: z
+    .union([
+      z.number().min(0),
+      z.strictObject({
+        breaks: z.array(z.number()).describe('Seconds from Monday 00:00 UTC, ascending, over a week or a part of it'),
+        values: z.array(z.number()).describe('What each stretch between two breaks counts'),
+        period: z.number().optional().describe('The distance from the first break to the last, after which it repeats'),
+      }),
+    ])
+    .optional()
+    .describe('What being out of date costs at each time of the week, relative to 1'),
   spacing: duration.optional().describe('The least time between two looks at this page'),
   headers: z.record(z.string(), z.string()).optional().describe('Sent with each request; shown to nobody again'),
   render: z.boolean().optional().describe('Whether a browser draws the page before it is read'),

@@ -1,4 +1,5 @@
 /** A page as a person, a script or a config file writes it, into settings the daemon can keep. */
+import { profileTrouble, weekSeconds } from '@revisit/core';
 import type { NewPageSettings, Select } from '../values/page.ts';
 import { readScope } from '../values/scope.ts';
 import { normaliseUrl, siteOf } from '../values/url.ts';
@@ -74,6 +75,7 @@ function selectOf(text: string): Select {
   return { kind: 'css', expression: text };
 }
 
+type PageImportance = NonNullable<NewPageSettings['importance']>;
 type Reader = (value: unknown) => Read<Partial<NewPageSettings>>;
 
 const read = (value: Partial<NewPageSettings>): Read<Partial<NewPageSettings>> => ({ kind: 'read', value });
@@ -107,6 +109,23 @@ const readHeaders: Reader = (value) => {
   return read({ headers: value as Record<string, string> });
 };
 
+const importanceForm =
+  'a number of at least 0, or {breaks, values} with breaks in seconds from Monday 00:00 UTC over a week or a part that repeats within it, is expected';
+
+function readImportance(value: unknown): Read<Partial<NewPageSettings>> {
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return read({ importance: value });
+  if (typeof value !== 'object' || value === null) return wrong('importance', value, importanceForm);
+  const { breaks, values, period } = value as Record<string, unknown>;
+  if (!Array.isArray(breaks) || !Array.isArray(values)) return wrong('importance', value, importanceForm);
+  if (period !== undefined && typeof period !== 'number') return wrong('importance.period', period, importanceForm);
+  const trouble = profileTrouble(breaks as number[], values as number[], period);
+  if (trouble) return wrong(`importance.${trouble.field}`, { breaks, values, period }[trouble.field], trouble.allowed);
+  const turns = weekSeconds / ((breaks.at(-1) as number) - (breaks[0] as number));
+  if (Math.abs(turns - Math.round(turns)) > 1e-9 || turns < 0.5)
+    return wrong('importance.breaks', breaks, 'a span that divides a week (604800 seconds) is expected');
+  return read({ importance: { breaks, values, ...(period === undefined ? {} : { period }) } as PageImportance });
+}
+
 const readers: Record<(typeof pageFields)[number], Reader> = {
   url: (value) => {
     if (typeof value !== 'string') return wrong('url', value, 'an http or https address is expected');
@@ -135,10 +154,7 @@ const readers: Record<(typeof pageFields)[number], Reader> = {
     value === 'obsolescence' || value === 'staleness'
       ? read({ loss: value })
       : wrong('loss', value, '"obsolescence" or "staleness" is expected'),
-  importance: (value) =>
-    typeof value === 'number' || (typeof value === 'object' && value !== null)
-      ? read({ importance: value as NonNullable<NewPageSettings['importance']> })
-      : wrong('importance', value, 'a number or a profile {breaks, values, period} is expected'),
+  importance: readImportance,
   spacing: (value) => {
     const ms = typeof value === 'string' ? durationMs(value) : undefined;
     return ms === undefined ? wrong('spacing', value, durationForm) : read({ spacingSeconds: ms / 1000 });

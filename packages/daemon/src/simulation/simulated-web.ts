@@ -5,6 +5,7 @@
 import { exponential, type Random } from '@revisit/core';
 import type { Clock } from '../values/clock.ts';
 import type { Observation, Observer, Outcome } from '../values/observation.ts';
+import type { PageSettings } from '../values/page.ts';
 import type { Probe } from '../values/probe.ts';
 
 export interface SiteLaw {
@@ -27,6 +28,8 @@ export interface SimulatedPage {
   readonly url: string;
   readonly site: string;
   readonly law: ChangeLaw;
+  /** What its user sets beside the address. */
+  readonly settings?: Partial<PageSettings>;
 }
 
 export interface Sent {

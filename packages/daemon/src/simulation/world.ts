@@ -29,7 +29,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const clock = new VirtualClock(options.startMs);
   const web = new SimulatedWeb(clock, luck, options.pages, options.siteLaw);
   await options.store.addPages(
-    options.pages.map(({ url, site }) => ({
+    options.pages.map(({ url, site, settings }) => ({
       url,
       site,
       select: { kind: 'text' },
@@ -38,6 +38,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       paused: false,
       options: {},
       addedAtMs: options.startMs,
+      ...settings,
     })),
   );
   return { clock, web, store: options.store, random: luck };

@@ -33,7 +33,7 @@ export interface PageSettings {
   readonly urgency?: Urgency;
   readonly life?: Life;
   readonly loss?: 'obsolescence' | 'staleness';
-  /** How much being out of date costs at each time of the week, as a number or a profile in seconds from Monday 00:00. */
+  /** How much being out of date costs at each time of the week, as a number or a profile in seconds from Monday 00:00 UTC. */
   readonly importance?:
     | number
     | { readonly breaks: readonly number[]; readonly values: readonly number[]; readonly period?: number };
