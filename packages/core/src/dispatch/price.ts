@@ -18,8 +18,11 @@
 const inertiaMin = 40;
 /** The inertia is this share of all looks allowed so far, until the horizon is reached. */
 const inertiaShare = 0.25;
-/** One call moves the price by at most this factor's logarithm: a host that slept for a week does not empty the shelf. */
+/** One call moves the price by at most this factor's logarithm. */
 const stepMax = 0.5;
+/** A host asks more often than this, in seconds and looks; where it did not, it slept, and looks not made then are not owed. */
+const awakeSeconds = 3600;
+const awakeLooks = 16;
 
 export class Price {
   private level = Number.NaN;
@@ -95,8 +98,8 @@ export class Price {
 
   private pass(now: number): void {
     if (Number.isNaN(this.last)) this.last = now;
-    const passed = now - this.last;
-    if (!(passed > 0)) return;
+    if (!(now > this.last)) return;
+    const passed = Math.min(now - this.last, Math.max(awakeSeconds, awakeLooks / this.budget));
     this.last = now;
     this.allowed += this.budget * passed;
     if (!this.pressed) this.level -= Math.min(stepMax, (this.budget * passed) / this.inertia());
