@@ -34,6 +34,8 @@ export interface Parts {
   readonly siblings?: boolean;
   readonly activity?: boolean;
   readonly rhythm?: boolean;
+  /** Without it a rate is taken at its posterior's median, not at its mean, which is larger the less is known. */
+  readonly exploration?: boolean;
 }
 
 /** A page found changed at every look may change ever so often; believing more than this would feed on itself. */
@@ -77,7 +79,15 @@ export class PageModels {
   private guess = 1 / (30 * 86_400);
 
   constructor(parts: Parts = {}) {
-    this.parts = { memory: true, week: true, siblings: true, activity: true, rhythm: true, ...parts };
+    this.parts = {
+      memory: true,
+      week: true,
+      siblings: true,
+      activity: true,
+      rhythm: true,
+      exploration: true,
+      ...parts,
+    };
   }
 
   /** Before anything is found a page is taken to change once in so many looks. */
@@ -338,7 +348,10 @@ export class PageModels {
     const age = Math.max(0, now - this.birth[page]!);
     for (let b = 0; b < bases; b++) {
       const shape = priorShapes[b]!;
-      this.base[page * bases + b] = (shape + this.changes[page]!) / (shape / mean + age);
+      const known = shape + this.changes[page]!;
+      // Wilson and Hilferty's median of a Gamma law.
+      const typical = this.parts.exploration ? known : known * Math.max(0.01, 1 - 1 / (9 * known)) ** 3;
+      this.base[page * bases + b] = typical / (shape / mean + age);
     }
   }
 
