@@ -58,6 +58,20 @@ function drawn(series: Series, colour: string, { x, y }: Scale): string {
   return `<path d="${path.join('')}" fill="none" stroke="${colour}" stroke-width="1.6"/>`;
 }
 
+/** Names under the plot, where they hide no line; one series needs none, and more than eight colours tell nothing. */
+function legendOf(series: readonly Series[]): { readonly svg: string; readonly height: number } {
+  if (series.length < 2 || series.length > 8) return { svg: '', height: 0 };
+  const { width, height, left, right } = size;
+  const longest = Math.max(...series.map(({ name }) => name.length));
+  const columns = longest > 18 ? 2 : longest > 13 ? 3 : 4;
+  const entries = series.map(({ name }, i) => {
+    const x = left + (i % columns) * ((width - left - right) / columns);
+    const y = height + 4 + 15 * Math.floor(i / columns);
+    return `<rect x="${x}" y="${y}" width="9" height="9" fill="${colours[i]}"/><text x="${x + 13}" y="${y + 8}">${escape(name)}</text>`;
+  });
+  return { svg: entries.join(''), height: 6 + 15 * Math.ceil(series.length / columns) };
+}
+
 export function plotSvg(plot: Plot): string {
   const scale = scaleOf(plot);
   const { width, height, left, right, top, bottom } = size;
@@ -70,19 +84,8 @@ export function plotSvg(plot: Plot): string {
       `<text x="${scale.x(tick).toFixed(1)}" y="${height - bottom + 16}" text-anchor="middle">${label(tick)}</text>`,
   );
   const lines = plot.series.map((one, i) => drawn(one, colours[i % colours.length]!, scale));
-  const legend =
-    plot.series.length > 1 && plot.series.length <= 8
-      ? plot.series.map(
-          (one, i) =>
-            `<rect x="${width - right - 118}" y="${top + 2 + i * 15}" width="9" height="9" fill="${colours[i % colours.length]}"/><text x="${width - right - 105}" y="${top + 10 + i * 15}">${escape(one.name)}</text>`,
-        )
-      : [];
-  // The names stay readable where lines pass behind them.
-  const ground =
-    legend.length > 0
-      ? `<rect x="${width - right - 122}" y="${top - 2}" width="122" height="${4 + 15 * legend.length}" fill="#fff" fill-opacity="0.8"/>`
-      : '';
+  const names = legendOf(plot.series);
   // What lies above the part that is shown is cut off at its edge.
   const clip = `c${Math.abs(Array.from(plot.title).reduce((hash, letter) => Math.imul(hash, 31) + letter.codePointAt(0)!, 7))}`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="sans-serif" font-size="11" role="img" aria-label="${escape(plot.title)}"><clipPath id="${clip}"><rect x="${left}" y="${top}" width="${width - left - right}" height="${height - top - bottom}"/></clipPath><rect width="${width}" height="${height}" fill="#fff"/><text x="${left}" y="18" font-weight="bold">${escape(plot.title)}</text>${grid.join('')}${marks.join('')}<g clip-path="url(#${clip})">${lines.join('')}</g><line x1="${left}" x2="${width - right}" y1="${height - bottom}" y2="${height - bottom}" stroke="#333"/><line x1="${left}" x2="${left}" y1="${top}" y2="${height - bottom}" stroke="#333"/><text x="${(left + width - right) / 2}" y="${height - 8}" text-anchor="middle">${escape(plot.x)}</text><text transform="translate(14 ${(top + height - bottom) / 2}) rotate(-90)" text-anchor="middle">${escape(plot.y)}</text>${ground}${legend.join('')}</svg>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height + names.height}" width="${width}" height="${height + names.height}" font-family="sans-serif" font-size="11" role="img" aria-label="${escape(plot.title)}"><clipPath id="${clip}"><rect x="${left}" y="${top}" width="${width - left - right}" height="${height - top - bottom}"/></clipPath><rect width="${width}" height="${height + names.height}" fill="#fff"/><text x="${left}" y="18" font-weight="bold">${escape(plot.title)}</text>${grid.join('')}${marks.join('')}<g clip-path="url(#${clip})">${lines.join('')}</g><line x1="${left}" x2="${width - right}" y1="${height - bottom}" y2="${height - bottom}" stroke="#333"/><line x1="${left}" x2="${left}" y1="${top}" y2="${height - bottom}" stroke="#333"/><text x="${(left + width - right) / 2}" y="${height - 8}" text-anchor="middle">${escape(plot.x)}</text><text transform="translate(14 ${(top + height - bottom) / 2}) rotate(-90)" text-anchor="middle">${escape(plot.y)}</text>${names.svg}</svg>`;
 }
