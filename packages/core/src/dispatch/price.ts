@@ -21,7 +21,7 @@ const inertiaShare = 0.25;
 /** One call moves the price by at most this factor's logarithm. */
 const stepMax = 0.5;
 /** A host asks more often than this, in seconds and looks; where it did not, it slept, and looks not made then are not owed. */
-const awakeSeconds = 3600;
+const awakeSeconds = 7200;
 const awakeLooks = 16;
 
 export class Price {
