@@ -32,7 +32,7 @@ import { isCalm, readState, stateOfTrouble, writeState, type DetectState } from 
 import { summaryOf } from './summary.ts';
 import { visibleText } from './text.ts';
 import type { Tree } from './tree.ts';
-import { unmet } from './conditions.ts';
+import { readyFor, unmet } from './conditions.ts';
 import { faceTextMax, hasPassword, isLogin, isWall, loginFault, notJsonFault, wallFault } from './walls.ts';
 
 export interface DetectInput {
@@ -192,7 +192,7 @@ async function compare(
   last: string,
 ): Promise<Detected> {
   const pending = state.pendingSinceMs === undefined ? {} : { pendingSinceMs: state.pendingSinceMs };
-  const carried: DetectState = { ...next, ...pending };
+  const carried: DetectState = { ...next, ...pending, ...(state.ready ? { ready: state.ready } : {}) };
   const { format, text } = projection;
   let view = viewOf(options, carried);
   if (view(text) === view(last)) return settle(input, options, carried, text, { kind: 'unchanged' });
@@ -283,18 +283,17 @@ async function settle(
   /** The difference to the last version: where that is the one last told, it need not be made again. */
   known?: { readonly from: string; readonly change: Difference },
 ): Promise<Detected> {
-  const { pendingSinceMs, ...settled } = state;
+  const { pendingSinceMs, ready, ...settled } = state;
   const waits = seen.kind === 'changed' || pendingSinceMs !== undefined;
-  if (!waits) return { detection: seen, state: writeState(settled) };
+  if (!waits) return { detection: seen, state: writeState({ ...settled, ...(ready ? { ready } : {}) }) };
   const view = viewOf(options, state);
   const before = view((await input.previous!.told()) ?? '');
   const now = view(text);
-  const whole = known?.from === before ? known.change : difference(before, now, differenceOptions(options, state));
-  const change = told(whole, options, state);
-  const why =
-    now === before ? 'it is again as it was last told' : unmet(options.tell, before, now, state.format, change);
+  const { why, change, again } = judged(options, state, before, now, known);
+  const possible = [...new Set([...(ready ?? []), ...readyFor(options.tell, now)])];
+  const waiting = { ...settled, ...(possible.length > 0 ? { ready: possible } : {}) };
   if (why !== undefined) {
-    return { detection: seen.kind === 'changed' ? { ...seen, quiet: why } : seen, state: writeState(settled) };
+    return { detection: seen.kind === 'changed' ? { ...seen, quiet: why } : seen, state: writeState(waiting) };
   }
   const confirmMs = (options.tell.confirmAfterSeconds ?? 0) * 1000;
   const sinceMs = pendingSinceMs ?? input.atMs;
@@ -302,14 +301,50 @@ async function settle(
     const quiet = `told when a look after ${options.tell.confirmAfterSeconds} s still finds it`;
     return {
       detection: seen.kind === 'changed' ? { ...seen, quiet } : seen,
-      state: writeState({ ...settled, pendingSinceMs: sinceMs }),
+      state: writeState({ ...waiting, pendingSinceMs: sinceMs }),
       again: { afterMs: confirmMs - (input.atMs - sinceMs), why: 'confirm' },
     };
   }
-  const summary = summaryOf(change);
+  const summary = now === before && !known ? 'It is again as it was told before.' : summaryOf(change);
+  const since = again ? { since: 'last' as const } : {};
   const detection: Detection =
     seen.kind === 'changed'
-      ? { ...seen, summary }
-      : { kind: 'unchanged', late: { count: Math.max(1, countOf(change, options, state)), summary } };
+      ? { ...seen, ...since, summary }
+      : { kind: 'unchanged', late: { count: Math.max(1, countOf(change, options, state)), summary, ...since } };
   return { detection, state: writeState(settled) };
+}
+
+interface Judged {
+  /** Why it is not told. */
+  readonly why: string | undefined;
+  readonly change: Difference;
+  /** It happened before, was told, and happened again: the difference is to the last version. */
+  readonly again: boolean;
+}
+
+function judged(
+  options: DetectOptions,
+  state: DetectState,
+  before: string,
+  now: string,
+  known: { readonly from: string; readonly change: Difference } | undefined,
+): Judged {
+  const whole = known?.from === before ? known.change : difference(before, now, differenceOptions(options, state));
+  const change = told(whole, options, state);
+  const why =
+    now === before ? 'it is again as it was last told' : unmet(options.tell, before, now, state.format, change);
+  if (why === undefined || !state.ready) return { why, change, again: false };
+  const from = known?.from ?? before;
+  const recent = known ? told(known.change, options, state) : change;
+  const still = unmet(options.tell, from, now, state.format, recent, state.ready);
+  return still === undefined && eventual(options)
+    ? { why: still, change: recent, again: true }
+    : { why, change, again: false };
+}
+
+/** Whether something must happen, and not only differ. */
+function eventual({ tell }: DetectOptions): boolean {
+  return (
+    tell.appears !== undefined || tell.disappears !== undefined || tell.above !== undefined || tell.below !== undefined
+  );
 }

@@ -15,6 +15,8 @@ export interface DetectState {
   readonly fault?: string;
   /** A change waits since then for the look that confirms it. */
   readonly pendingSinceMs?: number;
+  /** Conditions that a version since the last told one made possible again (`readyFor`). */
+  readonly ready?: readonly string[];
   readonly noise: NoiseState;
 }
 

@@ -51,10 +51,11 @@ function readable(before: PageState, detection: Exclude<Detection, { kind: 'unre
   const wasGone = before.status === 'gone';
   if (detection.kind === 'unchanged') {
     if (detection.late) {
+      const { since, ...late } = detection.late;
       const told: Entry = {
         kind: 'changed',
-        ...detection.late,
-        fromVersion: before.toldVersion,
+        ...late,
+        fromVersion: since === 'last' ? before.version - 1 : before.toldVersion,
         toVersion: before.version,
       };
       return { kind: 'unchanged', state: { toldVersion: before.version }, told };
@@ -77,7 +78,7 @@ function readable(before: PageState, detection: Exclude<Detection, { kind: 'unre
     kind: wasGone ? 'returned' : 'changed',
     count: detection.count,
     summary: detection.summary,
-    fromVersion: before.toldVersion,
+    fromVersion: detection.since === 'last' ? before.version : before.toldVersion,
     toVersion: version,
   };
   return { kind: 'changed', state: { ...state, toldVersion: version }, told };

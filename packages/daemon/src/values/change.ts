@@ -21,9 +21,14 @@ export type Detection =
       readonly count: number;
       readonly summary: string;
       readonly quiet?: string;
+      /** Something told before has happened again: what differs is said against the last version, not the last told one. */
+      readonly since?: 'last';
     }
   /** No new version. With `late`, what was kept quietly before is to be told now: a second look has confirmed it. */
-  | { readonly kind: 'unchanged'; readonly late?: { readonly count: number; readonly summary: string } }
+  | {
+      readonly kind: 'unchanged';
+      readonly late?: { readonly count: number; readonly summary: string; readonly since?: 'last' };
+    }
   /**
    * The answer is no copy of the page: selector matches nothing, login page, bot wall, JSON turned into HTML. Said on the
    * page once; `again` when the last look already met the same.

@@ -105,6 +105,31 @@ export const shop: readonly Case[] = [
     ),
   },
   {
+    name: 'stock text appears again after it went untold',
+    select: text,
+    options: { tell: { appears: 'in stock' } },
+    looks: looks(
+      [page('<p>Sold out</p>'), first],
+      [page('<p>Now in stock</p>'), change('in stock')],
+      [page('<p>Sold out</p>'), quiet('did not appear')],
+      [page('<p>Sold out, more soon</p>'), quiet('did not appear')],
+      [page('<p>Now in stock</p>'), change('in stock')],
+      [page('<p>Now in stock, hurry</p>'), quiet('did not appear')],
+    ),
+  },
+  {
+    name: 'a bound is crossed twice',
+    select: css('.price'),
+    options: { as: 'number', tell: { below: 100 } },
+    looks: looks(
+      [price('120'), first],
+      [price('90'), change('90')],
+      [price('130'), quiet('has not gone below 100')],
+      [price('90'), change('90')],
+      [price('80'), quiet('has not gone below 100')],
+    ),
+  },
+  {
     name: 'text disappears',
     select: text,
     options: { tell: { disappears: '/sold out/i' } },
