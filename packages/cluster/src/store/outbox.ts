@@ -129,9 +129,10 @@ export class PostgresOutbox implements Outbox {
     );
   }
 
-  async nextDueMs(): Promise<number | undefined> {
+  async nextDueMs(afterMs = -1): Promise<number | undefined> {
     const rows = await this.#connection.query<{ due: number | null }>(
-      `SELECT min(due) AS due FROM deliveries WHERE status IN ('open', 'due')`,
+      `SELECT min(due) AS due FROM deliveries WHERE status IN ('open', 'due') AND due > $1`,
+      [afterMs],
     );
     return rows[0]?.due ?? undefined;
   }

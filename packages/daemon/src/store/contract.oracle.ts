@@ -171,6 +171,8 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       await tell(b, 2, 2000);
       await tell(a, 3, 3000);
       expect(await store.outbox.nextDueMs()).toBe(1000);
+      expect(await store.outbox.nextDueMs(999)).toBe(1000);
+      expect(await store.outbox.nextDueMs(1000)).toBe(2000);
       const due = await store.outbox.due(5000, 10, nobody);
       expect(due.map(({ subscriptionId, sequences }) => [subscriptionId, sequences])).toEqual([
         [single.id, [1]],

@@ -104,10 +104,10 @@ export class SqliteOutbox implements Outbox {
     return Promise.resolve();
   }
 
-  nextDueMs(): Promise<number | undefined> {
-    const row = this.#sql(`SELECT min(due) AS due FROM deliveries WHERE status IN ('open', 'due')`).get() as {
-      due: number | null;
-    };
+  nextDueMs(afterMs = -1): Promise<number | undefined> {
+    const row = this.#sql(`SELECT min(due) AS due FROM deliveries WHERE status IN ('open', 'due') AND due > ?`).get(
+      afterMs,
+    ) as { due: number | null };
     return Promise.resolve(row.due ?? undefined);
   }
 

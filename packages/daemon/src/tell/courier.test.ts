@@ -31,6 +31,7 @@ test('what falls due between asking and resting goes out at once, not at the nex
     subscriptions: () => Promise.resolve([subscription]),
     due: (atMs: number) => Promise.resolve(open && atMs >= dueMs ? [delivery] : []),
     nextDueMs: () => Promise.resolve(open ? dueMs : undefined),
+    hasten: () => Promise.resolve(),
     settle: () => {
       open = false;
       end.abort();
@@ -56,4 +57,54 @@ test('what falls due between asking and resting goes out at once, not at the nex
   await courier.run(end.signal, 0);
   expect(open).toBe(false);
   expect(sleeps[0]).toBeLessThan(10);
+});
+
+test('what waits behind another of its page does not hold up what has a time of its own', async () => {
+  const end = new AbortController();
+  const told: string[] = [];
+  let sending = false;
+  const waiting = new Map<string, number>([
+    ['held', 50],
+    ['burst', 6_000],
+  ]);
+  let nowMs = 100;
+  const outbox = {
+    subscriptions: () => Promise.resolve([subscription]),
+    // "held" is due and never handed out, as when the message before it on its page rests.
+    due: (atMs: number, _room: number, { deliveries }: { deliveries: ReadonlySet<string> }) =>
+      Promise.resolve(
+        [...waiting]
+          .filter(([id, dueMs]) => id !== 'held' && dueMs <= atMs && !deliveries.has(id))
+          .map(([id, dueMs]) => ({ id, subscriptionId: 's1', status: 'due', sequences: [1], dueMs, attempts: 0 })),
+      ),
+    nextDueMs: (afterMs = -1) =>
+      Promise.resolve([...waiting.values()].sort((a, b) => a - b).find((ms) => ms > afterMs)),
+    hasten: () => Promise.resolve(),
+    settle: (id: string) => {
+      waiting.delete(id);
+      told.push(`${id} at ${nowMs}`);
+      end.abort();
+      return Promise.resolve();
+    },
+  } as unknown as Outbox;
+  const clock = {
+    nowMs: () => nowMs,
+    sleep: (ms: number, signal?: AbortSignal) => {
+      // The time limit of a message under way also sleeps here; only the courier's own rests move this clock.
+      if (!signal?.aborted && !sending) nowMs += ms;
+      return new Promise<void>((resolve) => setImmediate(resolve));
+    },
+  };
+  const courier = new Courier({
+    outbox,
+    clock,
+    send: () => Promise.resolve({ kind: 'taken' }),
+    message: () => {
+      sending = true;
+      return Promise.resolve({ id: 'burst' } as never);
+    },
+    log: () => {},
+  });
+  await courier.run(end.signal, 0);
+  expect(told).toEqual(['burst at 6000']);
 });

@@ -41,6 +41,8 @@ interface Receiver {
   underWay: number;
   failures: number;
   restUntilMs: number;
+  /** Nothing is known yet of how it did before this process began. */
+  unknown: boolean;
 }
 
 export function backOffMs(tries: number, { first, most }: { first: number; most: number } = retryMs): number {
@@ -129,7 +131,7 @@ export class Courier {
 
   #receiver(id: string): Receiver {
     let receiver = this.#receivers.get(id);
-    if (!receiver) this.#receivers.set(id, (receiver = { underWay: 0, failures: 0, restUntilMs: 0 }));
+    if (!receiver) this.#receivers.set(id, (receiver = { underWay: 0, failures: 0, restUntilMs: 0, unknown: true }));
     return receiver;
   }
 
@@ -140,8 +142,9 @@ export class Courier {
     const now = clock.nowMs();
     const attempt = this.#judge(delivery, sent, now);
     if (sent.kind === 'taken') {
-      const recovered = receiver.failures > 0;
+      const recovered = receiver.failures > 0 || receiver.unknown;
       receiver.failures = 0;
+      receiver.unknown = false;
       receiver.restUntilMs = 0;
       await outbox.settle(delivery.id, attempt, now);
       if (recovered) await outbox.hasten(subscription.id, now);
@@ -191,12 +194,12 @@ export class Courier {
 
   async #rest(signal: AbortSignal): Promise<void> {
     const { clock, outbox } = this.#parts;
-    const next = await outbox.nextDueMs();
+    // What was due when it was asked for is held back: by what is under way, at rest, paused or before it on its page. What
+    // ends that wakes us. What became due since was not seen yet, however short that is ago.
+    const next = await outbox.nextDueMs(this.#askedMs);
     const now = clock.nowMs();
     const restEnds = [...this.#receivers.values()].map((receiver) => receiver.restUntilMs).filter((ms) => ms > now);
-    // What was due when it was asked for is held back by what is under way or at rest: whichever ends first wakes us. What
-    // became due since was not seen yet, however short that is ago.
-    const until = Math.min(next !== undefined && next > this.#askedMs ? next : Infinity, ...restEnds);
+    const until = Math.min(next ?? Infinity, ...restEnds);
     const woken = new AbortController();
     const wake = (): void => woken.abort('woken');
     this.#wake = wake;

@@ -60,8 +60,8 @@ export interface Outbox {
   due(nowMs: number, limit: number, except: Exceptions): Promise<readonly Delivery[]>;
   /** The receiver answers again: what waits for a later try is due now. */
   hasten(subscriptionId: string, nowMs: number): Promise<void>;
-  /** When the next delivery is due, if one waits. */
-  nextDueMs(): Promise<number | undefined>;
+  /** When the next delivery is due, if one waits; with `afterMs`, the first that is due later than that. */
+  nextDueMs(afterMs?: number): Promise<number | undefined>;
   settle(id: string, attempt: Attempt, nowMs: number): Promise<void>;
   deliveries(query: {
     readonly status?: DeliveryStatus;
