@@ -26,8 +26,15 @@ export function itemLines(items: readonly Item[]): string {
   return items.map((item) => JSON.stringify(ordered(item))).join('\n');
 }
 
+/** A version from before the page became a list, such as an error in JSON or `[]`, holds no items. */
 export function readItems(text: string): readonly Item[] {
-  return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as Item);
+  if (text === '') return [];
+  try {
+    const values = text.split('\n').map((line) => JSON.parse(line) as Json);
+    return values.every(isItem) ? values : [];
+  } catch {
+    return [];
+  }
 }
 
 /** The same list with some fields left out of every item. */

@@ -126,6 +126,18 @@ export const lists: readonly Case[] = [
     ),
   },
   {
+    name: 'JSON list: an error came before it, and an empty list',
+    select: whole,
+    looks: typed(
+      json,
+      ['{"error":"later"}', first],
+      [list(release(1, 'a', 1)), change('1 new: a')],
+      ['{"error":"later"}', change('error')],
+      ['[]', change('[]')],
+      [list(release(1, 'a', 1), release(2, 'b', 1)), change('2 new: a; b', 2)],
+    ),
+  },
+  {
     name: 'JSON number: crosses and moves',
     select: { kind: 'jsonpath', expression: '$.rate' },
     options: { tell: { above: 2 } },
