@@ -62,6 +62,8 @@ describe('errors say where', () => {
     ['site =', 7, 'a value is expected at the end'],
     ['site = a b', 10, '"and" or "or" is expected before "b"'],
     ['sight = a', 1, '"sight" is no field'],
+    ['kind = changd', 8, '"changd" is no kind of change'],
+    ['kind in (gone, back)', 16, '"back" is no kind of change'],
     ['(site = a', 10, '")" is expected for the "(" at 1'],
     ['size > many', 8, 'size needs a number'],
     ['size ~ 3', 6, 'size is a number'],

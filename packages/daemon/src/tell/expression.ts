@@ -9,6 +9,7 @@
  * Values are words, "quoted texts", numbers or /regular expressions/; a path that starts with a slash needs quotes. Comparing texts ignores case; `~` means contains, or
  * for `page`, `url` and `site` a pattern with *. Errors say where they are.
  */
+import type { Change } from '../values/change.ts';
 
 export const textFields = [
   'page',
@@ -22,6 +23,14 @@ export const textFields = [
   'removed',
   'summary',
 ] as const;
+const kinds: readonly string[] = [
+  'changed',
+  'gone',
+  'returned',
+  'moved',
+  'discovered',
+  'trouble',
+] satisfies Change['kind'][];
 export const numberFields = ['size', 'count'] as const;
 export type TextField = (typeof textFields)[number];
 export type NumberField = (typeof numberFields)[number];
@@ -184,12 +193,15 @@ class Parser {
 
   #text(field: TextField, operator: Token): Expression {
     if (operator.kind === 'word') {
-      const parts = this.#list().map((value): Expression => ({ kind: 'text', field, test: equal(value) }));
+      const values = this.#list();
+      if (field === 'kind') values.forEach(knownKind);
+      const parts = values.map((value): Expression => ({ kind: 'text', field, test: equal(value) }));
       return parts.length === 1 ? parts[0] : { kind: 'or', parts };
     }
     if (['<', '<=', '>', '>='].includes(operator.text))
       throw new Wrong(operator.at, `${field} is a text; =, !=, ~ and !~ are allowed`);
     const value = this.#value();
+    if (field === 'kind' && !operator.text.endsWith('~')) knownKind(value);
     const globs = field === 'page' || field === 'url' || field === 'site';
     const test = operator.text.endsWith('~') ? (globs ? glob(value) : containing(value)) : equal(value);
     const found: Expression = { kind: 'text', field, test };
@@ -228,6 +240,12 @@ class Parser {
     this.#take();
     return values;
   }
+}
+
+/** A kind that does not exist would match nothing for ever, and nobody would learn of it. */
+function knownKind(value: Token): void {
+  if (value.kind !== 'pattern' && !kinds.includes(value.text.toLowerCase()))
+    throw new Wrong(value.at, `"${value.text}" is no kind of change; kinds are ${kinds.join(', ')}`);
 }
 
 const shown = (token: Token): string => (token.kind === 'end' ? 'the end' : `"${token.text}"`);
