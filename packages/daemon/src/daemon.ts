@@ -186,7 +186,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   for (const [i, input] of config.pages.entries()) {
     const page = readPage(input);
     if (page.kind === 'wrong') return { kind: 'wrong', sentence: `pages.${i}: ${page.sentence}` };
-    const wrong = settingsWrong(page.value);
+    const wrong = await settingsWrong(page.value);
     if (wrong !== undefined) return { kind: 'wrong', sentence: `pages.${i}: ${wrong}` };
     pages.push(page.value);
   }
@@ -265,10 +265,15 @@ async function tidy(
   for (let waitMs = 60_000; ; waitMs = 86_400_000) {
     await clock.sleep(waitMs, signal);
     if (signal.aborted) return;
-    const gone = care.retain(config.keep, clock.nowMs(), (keep) => {
-      const read = readRetention(keep, 'options.keep');
-      return read.kind === 'read' ? read.value : undefined;
-    });
-    if (gone > 0) log('info', 'versions let go', { versions: gone });
+    letGo(care, config, log, clock);
   }
+}
+
+/** Lets go what the rules of the configuration and of single pages no longer keep. */
+export function letGo(care: SqliteCare, config: Config, log: LoopParts['log'], clock: Clock = systemClock): void {
+  const gone = care.retain(config.keep, clock.nowMs(), (keep) => {
+    const read = readRetention(keep, 'options.keep');
+    return read.kind === 'read' ? read.value : undefined;
+  });
+  if (gone > 0) log('info', 'versions let go', { versions: gone });
 }

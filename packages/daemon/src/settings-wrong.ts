@@ -3,10 +3,22 @@ import { readOptions } from './detect/options.ts';
 import { selectorWrong } from './detect/project.ts';
 import type { NewPageSettings } from './values/page.ts';
 
-export function settingsWrong({ select, options }: Partial<NewPageSettings>): string | undefined {
-  const wrong = select && selectorWrong(select);
+/** Every name that some stage reads; `discovered` is written by the daemon and comes back with an export. */
+const optionNames = ['as', 'normalise', 'tell', 'items', 'noise', 'keepRaw', 'keep', 'discover'];
+
+export async function settingsWrong({ select, options }: Partial<NewPageSettings>): Promise<string | undefined> {
+  const wrong = select && (await selectorWrong(select));
   if (wrong !== undefined) return `select: ${wrong}`;
-  const read = options && readOptions(options);
-  if (read?.kind !== 'wrong') return undefined;
-  return `options.${read.field}: ${JSON.stringify(read.value) ?? 'nothing'} is not allowed; ${read.allowed} is expected`;
+  if (!options) return undefined;
+  const stranger = Object.keys(options).find((name) => name !== 'discovered' && !optionNames.includes(name));
+  if (stranger !== undefined)
+    return `options.${stranger}: no option has this name; ${optionNames.join(', ')} are known`;
+  const read = readOptions(options);
+  if (read.kind === 'wrong')
+    return `options.${read.field}: ${JSON.stringify(read.value) ?? 'nothing'} is not allowed; ${read.allowed} is expected`;
+  for (const [i, expression] of read.options.normalise.remove.entries()) {
+    const unfit = await selectorWrong({ kind: 'css', expression });
+    if (unfit !== undefined) return `options.normalise.remove[${i}]: ${unfit}`;
+  }
+  return undefined;
 }

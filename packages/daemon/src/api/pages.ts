@@ -76,7 +76,7 @@ function addRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
       const page = readPage(input);
       if (page.kind === 'wrong')
         return problem(reply, 400, 'page-wrong', many ? `[${i}] ${page.sentence}` : page.sentence);
-      const wrong = settingsWrong(page.value);
+      const wrong = await settingsWrong(page.value);
       if (wrong !== undefined) return problem(reply, 400, 'page-wrong', many ? `[${i}] ${wrong}` : wrong);
       pages.push(page.value);
     }
@@ -176,7 +176,7 @@ function bulkRoute(app: Api, desk: Desk, lists: PageLists): void {
     }
     const read = readPageFields(set ?? {});
     if (read.kind === 'wrong') return problem(reply, 400, 'page-wrong', read.sentence);
-    const wrong = settingsWrong(read.value);
+    const wrong = await settingsWrong(read.value);
     if (wrong !== undefined) return problem(reply, 400, 'page-wrong', wrong);
     if (read.value.url !== undefined)
       return problem(reply, 400, 'page-wrong', 'set.url: is not allowed; the URL is changed page by page');
@@ -218,7 +218,7 @@ function singleRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
   app.patch('/api/pages/:id', { schema: change, validatorCompiler: exceptBody }, async (request, reply) => {
     const settings = readPageFields(request.body);
     if (settings.kind === 'wrong') return problem(reply, 400, 'page-wrong', settings.sentence);
-    const wrong = settingsWrong(settings.value);
+    const wrong = await settingsWrong(settings.value);
     if (wrong !== undefined) return problem(reply, 400, 'page-wrong', wrong);
     const known = await find(request.params.id);
     if (!known) return notWatched(reply, request.params.id);

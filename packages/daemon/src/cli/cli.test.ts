@@ -33,6 +33,22 @@ describe('wrong calls get one sentence, exit 2, and change nothing', () => {
       ['serve', '--spacing', 'soon', '--data', join(data, 'none')],
       /--spacing soon: a duration such as/,
     ],
+    ...[
+      ['a jq filter that is none', ['--select', 'jq:.['], /select: The jq selector \.\[ is not valid/],
+      ['an option that is none', ['--options', '{"tel":{}}'], /options\.tel: no option has this name/],
+      [
+        'a part to remove that is none',
+        ['--options', '{"normalise":{"remove":["p["]}}'],
+        /options\.normalise\.remove\[0\]: The css selector p\[ is not valid/,
+      ],
+    ].map(
+      ([what, words, sentence]) =>
+        [what, ['add', 'https://a.example/', ...(words as string[]), '--data', join(data, 'none')], sentence] as [
+          string,
+          string[],
+          RegExp,
+        ],
+    ),
     ['a bad port', ['serve', '--port', 'x', '--data', join(data, 'none')], /--port x/],
     [
       'an unknown policy',
@@ -96,6 +112,8 @@ test('without a daemon: add twice, check, change, check, diff, remove', async ()
   expect(JSON.parse(found.out)).toMatchObject({ looks: 1, requests: 1, changes: [{ url: page, kind: 'changed' }] });
   const diff = await revisitHere(['diff', page, '--data', data]);
   expect(diff.out).toContain('the [-first-]{+second+} text');
+  const shown = await revisitHere(['show', page, '--version', '1', '--data', data]);
+  expect(shown.out).toContain('the first text');
   expect((await revisitHere(['changes', '--data', data, '--json'])).out).toContain(page);
   expect((await revisitHere(['remove', page, '--data', data])).code).toBe(0);
   expect(JSON.parse((await revisitHere(['pages', '--data', data, '--json'])).out)).toEqual([]);

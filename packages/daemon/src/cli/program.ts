@@ -17,6 +17,8 @@ export async function createProgram(run: Runner, words: readonly string[] = []):
   const program = new Command('revisit')
     .description('Watches many web pages on a small budget of requests.')
     .version(version)
+    // Else `show PAGE --version 3` would ask for the version of the program.
+    .enablePositionalOptions()
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(`revisit: ${sentenceOf(text)}\n`) })

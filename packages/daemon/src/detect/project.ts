@@ -50,15 +50,16 @@ function nothing(select: { kind: string; expression: string }): Refused {
   return fault('selector-nothing', `The ${select.kind} selector ${select.expression} matches nothing on the page.`);
 }
 
-/** What is wrong with a selector in itself, whatever the page; a jq filter is only understood by running it. */
-export function selectorWrong(select: Select): string | undefined {
-  const found = (): object => {
+/** What is wrong with a selector in itself, whatever the page. A jq filter is read, and with nothing to run on it cannot loop. */
+export async function selectorWrong(select: Select): Promise<string | undefined> {
+  const found = (): object | Promise<object> => {
     if (select.kind === 'css') return cssAll(select.expression, parseHtml(''));
     if (select.kind === 'xpath') return xpath(parseHtml(''), select.expression);
     if (select.kind === 'jsonpath') return jsonPath({}, select.expression);
+    if (select.kind === 'jq') return jq('', select.expression);
     return select.kind === 'regexp' ? compilePattern(select.expression) : {};
   };
-  const tried = found();
+  const tried = await found();
   return 'wrong' in tried && 'expression' in select ? invalid(select, String(tried.wrong)).fault.sentence : undefined;
 }
 

@@ -45,7 +45,7 @@ async function add(urls: readonly string[], options: AddOptions): Promise<Comman
   for (const page of pages) {
     const read = readPage(page);
     if (read.kind === 'wrong') return wrong(read.sentence);
-    const sentence = settingsWrong(read.value);
+    const sentence = await settingsWrong(read.value);
     if (sentence !== undefined) return wrong(sentence);
   }
   return withClient({ data: options.data, creates: true }, async (client) => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Config, Flags } from '../../config/config.ts';
-import { createLoop, createTelling } from '../../daemon.ts';
+import { createLoop, createTelling, letGo } from '../../daemon.ts';
 import type { Opening } from '../../folder.ts';
 import type { Client } from '../client.ts';
 import { openedBy } from '../opening.ts';
@@ -46,6 +46,8 @@ async function checkAlone(config: Config, folder: Opening, all: boolean): Promis
   for (const { state } of loop.collection)
     if (state.fault) troubles[state.fault.code] = (troubles[state.fault.code] ?? 0) + 1;
   await loop.close();
+  // Under cron nothing runs between two checks that could do it.
+  if (folder.care) letGo(folder.care, config, log);
   await folder.close();
   return { looks: kept, requests: sent, troubles, changes: found.map(changeBody) as unknown as ChangeBody[] };
 }
