@@ -160,3 +160,19 @@ test('a folder that cannot be written, and a database of another make, are said 
     expect((await revisitHere(['add', `${web.url}/x`, '--data', locked])).code).toBe(1);
   }
 });
+
+test('a damaged database file and a folder that is a file are said in a sentence', async () => {
+  const data = join(freshFolder(), 'data');
+  const file = join(data, 'revisit.db');
+  for (let i = 0; i < 3; i++) await revisit(['add', `https://a.example/${i}`, '--data', data]);
+  const taken = await revisit(['export', '--format', 'files', '--out', file, '--data', data]);
+  expect(taken).toMatchObject({ code: 1, out: '' });
+  expect(taken.err).toMatch(/cannot be written \((EEXIST|ENOTDIR)\)\n$/);
+  const bytes = readFileSync(file);
+  bytes.fill(0xa5, 4096 * 5, 4096 * 11);
+  writeFileSync(file, bytes);
+  const seen = await revisit(['doctor', '--repair', '--data', data]);
+  expect(seen).toMatchObject({ code: 1, out: '' });
+  expect(seen.err).toMatch(/damaged .*restore a backup.*\n$/);
+  expect(seen.err).not.toContain('    at ');
+});

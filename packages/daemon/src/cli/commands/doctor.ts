@@ -52,6 +52,12 @@ async function doctor(options: DoctorOptions): Promise<CommandOutcome> {
       note(`the database went from ${before} to ${after} bytes`);
     }
     return left.findings.length === 0 ? done : failed(`${left.findings.length} things are not as they should be`);
+  } catch (error) {
+    const { code, message } = error as { readonly code?: unknown; readonly message?: string };
+    if (typeof code !== 'string' || !/^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(code)) throw error;
+    return failed(
+      `${join(options.data, 'revisit.db')}: the file itself is damaged (${message ?? code}) and nothing in it was touched; restore a backup, or save what can be read with: sqlite3 revisit.db .recover`,
+    );
   } finally {
     await opened.close();
   }

@@ -156,11 +156,11 @@ async function exportTo(options: ExportOptions): Promise<CommandOutcome> {
       return typeof written === 'number' ? done : written;
     }
     const target = kind === 'files' ? join(options.out, 'pages.tsv') : options.out;
-    if (kind === 'files') await mkdir(options.out, { recursive: true });
     // The old file stays until the new one is whole.
     const draft = `${target}.part`;
-    const stream = createWriteStream(draft, { mode: 0o600 });
     try {
+      if (kind === 'files') await mkdir(options.out, { recursive: true });
+      const stream = createWriteStream(draft, { mode: 0o600 });
       await once(stream, 'open');
       const written = await exportAll(client, options, kind, writer(stream));
       await new Promise<void>((resolve, reject) =>
@@ -174,7 +174,7 @@ async function exportTo(options: ExportOptions): Promise<CommandOutcome> {
       note(`${counted(written, 'page')} written to ${options.out}`);
       return done;
     } catch (error) {
-      await rm(draft, { force: true });
+      await rm(draft, { force: true }).catch(() => {});
       return failed(
         `--out ${options.out}: cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
       );
