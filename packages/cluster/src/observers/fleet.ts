@@ -19,6 +19,10 @@ import { Measured, type ObserverFacts, whereFrom } from './vantage-points.ts';
 /** An observer that says nothing for so long is away; it speaks every two seconds. */
 const awayMs = 7_000;
 const askMsMax = 2_000;
+/** How much is sent to see what a byte takes, how many times, and how often when that is known: it is the larger part of an idle link. */
+const sizedBytes = 65_536;
+const sizedOften = 3;
+const sizeEveryMs = 10 * 60_000;
 /** Looks of the observer's own between two errands. */
 const looksPerErrand = 4;
 /** A site is tried from an observer so many times, and again when a day has passed. */
@@ -47,6 +51,9 @@ interface Member {
   word: Word;
   readonly latency: Measured;
   readonly secondsPerByte: Measured;
+  /** How often and when the link was last measured with a large message. */
+  sized: number;
+  sizedMs: number;
   strikes: number;
   disbelievedUntilMs: number;
   errandBytes: number;
@@ -143,6 +150,8 @@ export class Fleet {
         word,
         latency: new Measured('delay'),
         secondsPerByte: new Measured(),
+        sized: 0,
+        sizedMs: -Infinity,
         strikes: 0,
         disbelievedUntilMs: -Infinity,
         errandBytes: 0,
@@ -172,9 +181,13 @@ export class Fleet {
       return (performance.now() - beganMs) / 1000;
     };
     try {
-      const [small, large] = [await timed(0), await timed(65_536)];
+      const small = await timed(0);
       member.latency.learn(small / 2);
-      member.secondsPerByte.learn(Math.max(0, large - small) / 65_536);
+      const nowMs = this.#parts.clock.nowMs();
+      if (member.sized >= sizedOften && nowMs - member.sizedMs < sizeEveryMs) return;
+      member.secondsPerByte.learn(Math.max(0, (await timed(sizedBytes)) - small) / sizedBytes);
+      member.sized++;
+      member.sizedMs = nowMs;
     } catch {
       // It is away, which its silence will show.
     }
@@ -254,6 +267,10 @@ export class Fleet {
     if (book.observer !== undefined && !(await this.#letGo(site, book))) return;
     await this.#parts.remember(site, observer);
     this.#parts.log('info', 'a site is observed from elsewhere', { site, from: observer ?? 'home' });
+    // The budget counts every look: what was asked for once a look is now asked for once in several. Had the observer to
+    // find that out, it would first look several times too often, and all other sites would wait for what it used up.
+    if (book.observer === undefined && observer !== undefined) book.gapMs.scale(looksPerErrand);
+    if (book.observer !== undefined && observer === undefined) book.gapMs.scale(1 / looksPerErrand);
     book.observer = observer;
   }
 

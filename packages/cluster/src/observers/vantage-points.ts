@@ -28,6 +28,11 @@ export class Measured {
     return this.#mean;
   }
 
+  /** What is measured has itself become so many times as much. */
+  scale(factor: number): void {
+    if (this.#mean !== undefined) this.#mean *= factor;
+  }
+
   learn(value: number): void {
     if (!Number.isFinite(value) || value < 0) return;
     this.#mean =
