@@ -287,8 +287,15 @@ class Coordinator {
       const place = Number(Buffer.from((await this.store.recall('published')) ?? Buffer.from('0')).toString());
       const changes = await this.store.changes({ after: place, limit: publishBatch });
       if (changes.length === 0) return;
-      for (const change of changes)
-        await stream.publish(subjects.change(shardOf(change.site)), JSON.stringify(change), { msgID: change.id });
+      // All at once, each only behind the one before it: where one is refused so are those after it, and all come again.
+      await Promise.all(
+        changes.map((change, i) =>
+          stream.publish(subjects.change(shardOf(change.site)), JSON.stringify(change), {
+            msgID: change.id,
+            ...(i > 0 ? { expect: { lastMsgID: changes[i - 1]!.id } } : {}),
+          }),
+        ),
+      );
       await this.store.remember('published', Buffer.from(String(changes.at(-1)!.sequence)));
     }
   }
