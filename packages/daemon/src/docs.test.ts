@@ -84,7 +84,7 @@ end() { if [ -n "$serving" ]; then kill "$serving" 2>/dev/null || true; wait "$s
 mkfifo "${desk}/ask" "${desk}/answer"
 "${home}/resident" "${desk}" >"${desk}/failed" 2>&1 &
 resident=$!
-trap 'end; kill "$resident" 2>/dev/null || true; cat "${desk}/failed" >&2' EXIT
+trap 'end; kill -KILL "$resident" 2>/dev/null || true; cat "${desk}/failed" >&2' EXIT
 ask() {
   printf '%s\\0' "$@" >"${desk}/words"
   timeout 120 sh -c 'echo >"${desk}/ask"'
