@@ -1,72 +1,25 @@
 import type { Command } from 'commander';
-import { random } from '@revisit/core';
-import { durationForm, durationMs } from '../../config/units.ts';
-import { userAgentOf } from '../../daemon.ts';
-import { createLog } from '../../log.ts';
-import { createObserver } from '../../observe/observe.ts';
 import type { Runner } from '../program.ts';
+import { type JoinOptions, join, joinOptions } from '../joining.ts';
 import { example } from '../options.ts';
-import { type CommandOutcome, done, wrong } from '../outcome.ts';
+import type { CommandOutcome } from '../outcome.ts';
 
-interface RobotOptions {
-  readonly nats: string;
-  readonly natsKey?: string;
-  readonly natsCa?: string;
-  readonly name?: string;
-  readonly breadth: string;
-  readonly spacing: string;
-  readonly allowNetwork?: readonly string[];
-  readonly contact?: string;
-  readonly logLevel: string;
-}
-
-async function robot(options: RobotOptions): Promise<CommandOutcome> {
-  const breadth = Number(options.breadth);
-  if (!Number.isInteger(breadth) || breadth < 1 || breadth > 10_000)
-    return wrong(`--breadth ${options.breadth}: a whole number from 1 to 10000 is expected`);
-  const spacingMs = durationMs(options.spacing);
-  if (spacingMs === undefined) return wrong(`--spacing ${options.spacing}: ${durationForm}`);
-  const name = options.name ?? `robot-${process.pid}`;
-  if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(name))
-    return wrong(`--name ${name}: up to 40 small letters, digits and hyphens are expected`);
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
-  const { runRobot } = await import('@revisit/cluster');
-  const trouble = await runRobot(
-    {
-      nats: options.nats,
-      natsKey: options.natsKey,
-      natsCa: options.natsCa,
-      name,
-      breadth,
-      log: createLog(options.logLevel),
-      observer: (clock) =>
-        createObserver({
-          clock,
-          random: random(Math.floor(Math.random() * 2 ** 52)),
-          userAgent: userAgentOf(options.contact),
-          allowNetworks: options.allowNetwork ?? [],
-          spacingMs,
-        }),
-    },
-    stop.signal,
-  );
-  return trouble === undefined ? done : wrong(trouble);
+function robot(options: JoinOptions): Promise<CommandOutcome> {
+  return join(options, `robot-${process.pid}`, async (joining, signal) => {
+    const { runRobot } = await import('@revisit/cluster');
+    return runRobot(joining, signal);
+  });
 }
 
 export function registerRobot(program: Command, run: Runner): void {
-  const command = program
-    .command('robot')
-    .description('fetch for a cluster: join, look, send back, leave at any time')
-    .requiredOption('--nats <servers>', 'NATS servers of the cluster, such as nats://127.0.0.1:4222')
-    .option('--name <name>', 'under which it writes its results; that of its key, where it has one')
-    .option('--nats-key <file>', 'its key, as "revisit access" makes it')
-    .option('--nats-ca <file>', 'certificates of the NATS servers, where the system does not know them')
-    .option('--breadth <number>', 'looks under way at once', '64')
-    .option('--spacing <duration>', 'least time between two requests of this robot to one site', '2s')
-    .option('--allow-network <cidr...>', 'private networks that may be visited')
-    .option('--contact <text>', 'how site owners reach you; part of the user agent')
-    .option('--log-level <level>', 'debug, info, warn, error or silent', 'info');
+  const command = joinOptions(
+    program.command('robot').description('fetch for a cluster: join, look, send back, leave at any time'),
+    {
+      name: 'under which it writes its results; that of its key, where it has one',
+      breadth: 'looks under way at once',
+      who: 'robot',
+    },
+  );
   example(command, 'revisit robot --nats nats://127.0.0.1:4222');
   command.action(run(robot));
 }

@@ -1,0 +1,73 @@
+/** What robots and observers have in common on the command line: how they reach a cluster, and how they look. */
+import type { Command } from 'commander';
+import { random } from '@revisit/core';
+import { durationForm, durationMs } from '../config/units.ts';
+import { userAgentOf } from '../daemon.ts';
+import { createLog } from '../log.ts';
+import { createObserver } from '../observe/observe.ts';
+import type { Clock } from '../values/clock.ts';
+import { type CommandOutcome, done, wrong } from './outcome.ts';
+
+export interface JoinOptions {
+  readonly nats: string;
+  readonly natsKey?: string;
+  readonly natsCa?: string;
+  readonly name?: string;
+  readonly breadth: string;
+  readonly spacing: string;
+  readonly allowNetwork?: readonly string[];
+  readonly contact?: string;
+  readonly logLevel: string;
+}
+
+export function joinOptions(command: Command, words: { name: string; breadth: string; who: string }): Command {
+  return command
+    .requiredOption('--nats <servers>', 'NATS servers of the cluster, such as nats://127.0.0.1:4222')
+    .option('--name <name>', words.name)
+    .option('--nats-key <file>', 'its key, as "revisit access" makes it')
+    .option('--nats-ca <file>', 'certificates of the NATS servers, where the system does not know them')
+    .option('--breadth <number>', words.breadth, '64')
+    .option('--spacing <duration>', `least time between two requests of this ${words.who} to one site`, '2s')
+    .option('--allow-network <cidr...>', 'private networks that may be visited')
+    .option('--contact <text>', 'how site owners reach you; part of the user agent')
+    .option('--log-level <level>', 'debug, info, warn, error or silent', 'info');
+}
+
+function joiningOf(options: JoinOptions, name: string, breadth: number, spacingMs: number) {
+  return {
+    nats: options.nats,
+    natsKey: options.natsKey,
+    natsCa: options.natsCa,
+    name,
+    breadth,
+    log: createLog(options.logLevel),
+    observer: (clock: Clock) =>
+      createObserver({
+        clock,
+        random: random(Math.floor(Math.random() * 2 ** 52)),
+        userAgent: userAgentOf(options.contact),
+        allowNetworks: options.allowNetwork ?? [],
+        spacingMs,
+      }),
+  };
+}
+
+/** Reads the options and takes part until a signal; `take` answers what went wrong, if anything did. */
+export async function join(
+  options: JoinOptions,
+  usualName: string,
+  take: (joining: ReturnType<typeof joiningOf>, signal: AbortSignal) => Promise<string | undefined>,
+): Promise<CommandOutcome> {
+  const breadth = Number(options.breadth);
+  if (!Number.isInteger(breadth) || breadth < 1 || breadth > 10_000)
+    return wrong(`--breadth ${options.breadth}: a whole number from 1 to 10000 is expected`);
+  const spacingMs = durationMs(options.spacing);
+  if (spacingMs === undefined) return wrong(`--spacing ${options.spacing}: ${durationForm}`);
+  const name = options.name ?? usualName;
+  if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(name))
+    return wrong(`--name ${name}: up to 40 small letters, digits and hyphens are expected`);
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+  const trouble = await take(joiningOf(options, name, breadth, spacingMs), stop.signal);
+  return trouble === undefined ? done : wrong(trouble);
+}
