@@ -15,6 +15,7 @@ import { Departures } from './departures.ts';
 import { Discovery } from './discovery.ts';
 import { Indexing } from './indexing.ts';
 import { Keeping } from './keeping.ts';
+import { Saving } from './saving.ts';
 import { Lifetimes } from './lifetimes.ts';
 import { LastHour } from './last-hour.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
@@ -27,16 +28,10 @@ import type { Probe } from './values/probe.ts';
 
 /** How long a free robot waits for others under load: probes leave together for one transaction. */
 const gatherMs = 5;
-/** What belongs to no page is saved this often, so a killed process loses little of it. */
-const saveAllEveryMs = 60_000;
 /** When a page that may not be visited is tried again, where nobody says when: rules are read anew once a day. */
 const putOffMs = 86_400_000;
 /** Starved time and lost pages weigh the same. */
 const starvationWeight = 1;
-/** Access times are kept this often: they change slowly, and a site's take a kilobyte. */
-const saveAccessEveryMs = 3_600_000;
-/** robots.txt as it was read, and sites in trouble: a few hundred bytes each. */
-const saveMannersEveryMs = 600_000;
 /** How often somebody who waits for a sweep looks whether it is over. */
 const settlePollMs = 50;
 
@@ -55,6 +50,7 @@ export class Loop {
   readonly #lifetimes: Lifetimes;
   readonly #indexing: Indexing;
   readonly #keeping: Keeping;
+  readonly #saving: Saving;
   /** Aborted at the end, so that no sleeper keeps the process alive. */
   readonly #ended = new AbortController();
   #inFlight = 0;
@@ -67,9 +63,6 @@ export class Loop {
   #kept = 0;
   #overflowed = 0;
   readonly #sinceMs: number;
-  #savedAllMs = 0;
-  #savedAccessMs = 0;
-  #savedMannersMs = 0;
   #wake: () => void = () => {};
 
   constructor(parts: LoopParts, settings: LoopSettings) {
@@ -82,6 +75,7 @@ export class Loop {
     const known = { access: this.access, lifetimes: this.#lifetimes };
     this.#departures = new Departures(parts, this.collection, known, settings);
     this.#keeping = new Keeping(parts, () => this.#stopping);
+    this.#saving = new Saving(parts, { ...known, discovery: this.#discovery });
     const into = {
       collection: this.collection,
       discovery: this.#discovery,
@@ -98,7 +92,7 @@ export class Loop {
         this.#wake();
         this.#kept += looks;
       },
-      batchEnded: () => this.#saveAll(false),
+      batchEnded: () => this.#saving.save(false),
       idle: () => this.#wake(),
     });
     const { robots: robotsMax, robotsMin = 0, queueMax } = settings;
@@ -106,7 +100,6 @@ export class Loop {
       { robotsMin: Math.min(robotsMin, robotsMax), robotsMax, queueMax, starvationWeight },
       now,
     );
-    this.#savedAccessMs = now;
     parts.policy.setBudget(settings.looksPerSecond, now / 1000);
   }
 
@@ -387,7 +380,7 @@ export class Loop {
 
   async #end(): Promise<void> {
     this.#ended.abort('ended');
-    await this.#saveAll(true);
+    await this.#saving.save(true);
   }
 
   /** Asks for what is due now, or for every page, ahead of the plan; answers how many pages that are. */
@@ -519,24 +512,5 @@ export class Loop {
       if (this.#indexing.running) await this.#indexing.running;
       else await this.#parts.clock.sleep(5);
     }
-  }
-
-  async #saveAll(now: boolean): Promise<void> {
-    const { clock, observer, policy, store } = this.#parts;
-    const nowMs = clock.nowMs();
-    if (!now && nowMs - this.#savedAllMs < saveAllEveryMs) return;
-    this.#savedAllMs = nowMs;
-    if (now || nowMs - this.#savedAccessMs >= saveAccessEveryMs) {
-      this.#savedAccessMs = nowMs;
-      await store.remember('access-times', this.access.save());
-    }
-    if (now || nowMs - this.#savedMannersMs >= saveMannersEveryMs) {
-      this.#savedMannersMs = nowMs;
-      const manners = observer.save?.();
-      if (manners) await store.remember('manners', manners);
-    }
-    if (policy.saveAll) await store.remember(`policy:${policy.name}`, policy.saveAll());
-    if (this.#discovery.hasLearned) await store.remember('index-trust', this.#discovery.save());
-    if (this.#lifetimes.hasLearned) await store.remember('lifetime-trust', this.#lifetimes.save());
   }
 }

@@ -1,0 +1,51 @@
+/** Saves now and then what was learned that belongs to no page, so a killed process loses little of it. */
+import type { AccessTimes } from '@revisit/core';
+import type { Discovery } from './discovery.ts';
+import type { Lifetimes } from './lifetimes.ts';
+import type { LoopParts } from './loop-parts.ts';
+
+const everyMs = 60_000;
+/** Access times change slowly, and a site's take a kilobyte. */
+const accessEveryMs = 3_600_000;
+/** robots.txt as it was read, and sites in trouble: a few hundred bytes each. */
+const mannersEveryMs = 600_000;
+
+type SavingParts = Pick<LoopParts, 'clock' | 'observer' | 'policy' | 'store'>;
+
+export class Saving {
+  readonly #parts: SavingParts;
+  readonly #known: { readonly access: AccessTimes; readonly discovery: Discovery; readonly lifetimes: Lifetimes };
+  #savedMs = 0;
+  #savedAccessMs: number;
+  #savedMannersMs = 0;
+
+  constructor(
+    parts: SavingParts,
+    known: { readonly access: AccessTimes; readonly discovery: Discovery; readonly lifetimes: Lifetimes },
+  ) {
+    this.#parts = parts;
+    this.#known = known;
+    this.#savedAccessMs = parts.clock.nowMs();
+  }
+
+  /** What is due to be saved, or all of it now. */
+  async save(now: boolean): Promise<void> {
+    const { clock, observer, policy, store } = this.#parts;
+    const { access, discovery, lifetimes } = this.#known;
+    const nowMs = clock.nowMs();
+    if (!now && nowMs - this.#savedMs < everyMs) return;
+    this.#savedMs = nowMs;
+    if (now || nowMs - this.#savedAccessMs >= accessEveryMs) {
+      this.#savedAccessMs = nowMs;
+      await store.remember('access-times', access.save());
+    }
+    if (now || nowMs - this.#savedMannersMs >= mannersEveryMs) {
+      this.#savedMannersMs = nowMs;
+      const manners = observer.save?.();
+      if (manners) await store.remember('manners', manners);
+    }
+    if (policy.saveAll) await store.remember(`policy:${policy.name}`, policy.saveAll());
+    if (discovery.hasLearned) await store.remember('index-trust', discovery.save());
+    if (lifetimes.hasLearned) await store.remember('lifetime-trust', lifetimes.save());
+  }
+}
