@@ -17,17 +17,13 @@
 import { Price } from '../dispatch/price.ts';
 import { PageModels, type Parts } from '../learn/page-models.ts';
 import { DueQueue } from '../time/due-queue.ts';
-import { ImportantHours } from './important-hours.ts';
 import type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy.ts';
+import { type Asked, Ripeness } from './ripeness.ts';
 
 const day = 86_400;
-const hour = 3600;
 
 /** What is asked of the policy, beside its budget. */
-export interface Aims {
-  readonly loss?: 'obsolescence' | 'staleness';
-  /** How much the time t counts, relative to 1. */
-  readonly importance?: (t: number) => number;
+export interface Aims extends Asked {
   /** How long a busy time may borrow from quiet ones. */
   readonly horizonSeconds?: number;
   readonly parts?: Parts;
@@ -47,32 +43,20 @@ const patience = { requests: 16, pages: 1 / 8 };
 const smallGroup = 200;
 const effortPerLook = 12;
 const effortMax = 1_000_000;
-/** Where the hours of a week differ, due times are sought by the hour, over the last day before them. */
-const hoursAhead = 24;
-const contrastMin = 1.5;
-/** Looks further apart than this hardly gain from the right hour, unless hours differ in what they count. */
-const hourlyGapMax = 3 * day;
-const hoursInWeek = 168;
 
 export class RevisitPolicy implements Policy {
   readonly name = 'revisit';
   private readonly models: PageModels;
   private readonly aims: Aims;
   private readonly price: Price;
-  private readonly hours: ImportantHours;
+  private readonly ripeness: Ripeness;
   private readonly queue = new DueQueue();
-  private readonly watched: (Terms | undefined)[] = [];
-  /** Pages of a site mostly share theirs; one for each page would take as much memory as its model. */
-  private readonly termsKnown = new Map<string, Terms>();
   private readonly members: Members[] = [];
   private readonly plannedActivity: number[] = [];
   private pages = 0;
   private budget = 0;
-  /** The price now, and at the last plan. */
-  private dear = 0;
+  /** The price at the last plan. */
   private plannedPrice = Number.NaN;
-  /** Where the market asks for more than that, and by which factor. */
-  private dearSites: MarketPrices['dear'] = new Map();
   private usualMass = 0.03;
   /** Pages of large groups that may still be gone through; every look adds some. */
   private effort = 0;
@@ -80,62 +64,53 @@ export class RevisitPolicy implements Policy {
   constructor(aims: Aims = {}) {
     this.aims = aims;
     this.models = new PageModels(aims.parts);
-    this.hours = new ImportantHours(this.models.week, aims.importance);
+    this.ripeness = new Ripeness(this.models, aims);
     this.price = new Price(aims.horizonSeconds ?? 30 * day);
   }
 
   watch(page: Watched, now: number): void {
-    if (this.watched[page.page]) this.forget(page.page);
+    if (this.ripeness.knows(page.page)) this.forget(page.page);
     const groups = page.groups ?? [page.folder];
-    this.watched[page.page] = this.termsOf(page);
-    this.hours.open(page);
+    this.ripeness.open(page);
     this.models.open(page.page, groups, now);
     for (const group of groups) this.members[group] = joined(this.members[group], page.page);
-    this.pages++;
+    this.count(1);
     this.queue.set(page.page, now);
   }
 
-  private termsOf({ site, weight, spacingSeconds, loss, importance }: Watched): Terms {
-    if (importance) return { site, weight, spacingSeconds, importance, ...(loss ? { loss } : {}) };
-    const key = `${site} ${weight} ${spacingSeconds} ${loss}`;
-    let terms = this.termsKnown.get(key);
-    if (!terms) {
-      terms = { site, weight, spacingSeconds, ...(loss ? { loss } : {}) };
-      // As many kinds of terms as pages at worst; then they are no longer worth remembering.
-      if (this.termsKnown.size >= termsKnownMax) this.termsKnown.clear();
-      this.termsKnown.set(key, terms);
-    }
-    return terms;
+  private count(more: number): void {
+    this.pages += more;
+    this.ripeness.usualGap = this.pages / this.budget;
   }
 
   forget(page: number): void {
-    if (!this.watched[page]) return;
+    if (!this.ripeness.knows(page)) return;
     for (const group of this.models.groupsOf(page)) {
       this.members[group] = left(this.members[group], page);
     }
-    this.hours.close(this.watched[page]);
-    this.watched[page] = undefined;
+    this.ripeness.close(page);
     this.models.close(page);
     this.queue.remove(page);
-    this.pages--;
+    this.count(-1);
   }
 
   setBudget(looksPerSecond: number, now: number): void {
     this.budget = looksPerSecond;
+    this.count(0);
     this.price.setBudget(looksPerSecond, this.pages, now);
   }
 
   setPrices({ moved, dear }: MarketPrices, now: number): void {
-    this.dearSites = dear;
+    this.ripeness.dearSites = dear;
     this.price.move(moved, this.pages, now);
   }
 
   next(now: number): Choice | undefined {
     if (!(this.budget > 0) || this.pages === 0) return undefined;
     if (!this.price.started) this.startPrice();
-    this.dear = this.price.at(now);
-    if (!(this.dear > (1 - drift) * this.plannedPrice)) this.plan(now);
-    else if (this.dear > (1 + 3 * drift) * this.plannedPrice) this.plannedPrice = this.dear;
+    this.ripeness.price = this.price.at(now);
+    if (!(this.ripeness.price > (1 - drift) * this.plannedPrice)) this.plan(now);
+    else if (this.ripeness.price > (1 + 3 * drift) * this.plannedPrice) this.plannedPrice = this.ripeness.price;
     for (;;) {
       const page = this.queue.first();
       const at = page < 0 ? Infinity : this.queue.timeOf(page);
@@ -143,9 +118,9 @@ export class RevisitPolicy implements Policy {
         this.price.press(false, now);
         return at === Infinity ? undefined : { page, at };
       }
-      const ripe = this.ripeness(page, now);
-      const soon = now >= this.earliest(page) ? this.bestHour(page, now, now, ripe) : undefined;
-      if (soon === undefined ? ripe >= 0.999 && now >= this.earliest(page) : soon <= now) {
+      const ripe = this.ripeness.of(page, now);
+      const soon = now >= this.ripeness.earliest(page) ? this.ripeness.bestHour(page, now, now, ripe) : undefined;
+      if (soon === undefined ? ripe >= 0.999 && now >= this.ripeness.earliest(page) : soon <= now) {
         this.price.press(at < now - Math.min(patience.requests, patience.pages * this.pages) / this.budget, now);
         return { page, at: now };
       }
@@ -155,7 +130,7 @@ export class RevisitPolicy implements Policy {
       }
       // Some progress is made in any case, or a rising price would have the same pages tried again and again.
       const least = now + Math.max(1, 0.02 * (now - this.models.lastLook(page)));
-      this.queue.set(page, Math.max(least, this.ripeAt(page, now, ripe)));
+      this.queue.set(page, Math.max(least, this.ripeness.reachesOne(page, now, ripe)));
     }
   }
 
@@ -164,7 +139,7 @@ export class RevisitPolicy implements Policy {
   }
 
   looked(page: number, at: number, finding: Finding): void {
-    if (!this.watched[page]) return;
+    if (!this.ripeness.knows(page)) return;
     const last = this.models.lastLook(page);
     if (finding.kind === 'first') {
       this.models.fresh(page, at);
@@ -177,10 +152,10 @@ export class RevisitPolicy implements Policy {
       this.queue.set(page, at);
       return;
     }
-    this.dear = this.price.at(at);
+    this.ripeness.price = this.price.at(at);
     // A look that failed is not tried again at once: the mark has been passed and would be passed again.
     const soonest = finding.kind === 'failed' ? at + Math.max(60, (at - last) / 4) : at;
-    this.queue.set(page, Math.max(soonest, this.ripeAt(page, at, 0)));
+    this.queue.set(page, Math.max(soonest, this.ripeness.reachesOne(page, at, 0)));
   }
 
   taught(page: number, changes: Float64Array, from: number, to: number): void {
@@ -189,9 +164,10 @@ export class RevisitPolicy implements Policy {
   }
 
   hinted(page: number, now: number, chance: number): void {
-    if (!this.watched[page]) return;
+    if (!this.ripeness.knows(page)) return;
     this.models.hint(page, chance);
-    if (this.queue.has(page) && this.ripeness(page, now) >= 1) this.queue.set(page, Math.max(now, this.earliest(page)));
+    if (this.queue.has(page) && this.ripeness.of(page, now) >= 1)
+      this.queue.set(page, Math.max(now, this.ripeness.earliest(page)));
   }
 
   due(page: number): number {
@@ -244,10 +220,6 @@ export class RevisitPolicy implements Policy {
     this.price.start((this.models.meanRate() * gap * gap) / 2);
   }
 
-  private earliest(page: number): number {
-    return this.models.lastLook(page) + this.watched[page]!.spacingSeconds;
-  }
-
   private learn(page: number, last: number, at: number, finding: Finding): void {
     const changed = finding.kind === 'changed';
     const mass = this.models.learn(page, at, changed, believable(finding.modifiedAt, at));
@@ -283,143 +255,19 @@ export class RevisitPolicy implements Policy {
     for (let i = 0; i < pages.length; i++) {
       const page = pages[i]!;
       if (this.queue.timeOf(page) <= now || !this.queue.has(page)) continue;
-      const ripe = this.ripeness(page, now);
-      const at = ripe >= 1 ? Math.max(now, this.earliest(page)) : this.queue.timeOf(page);
+      const ripe = this.ripeness.of(page, now);
+      const at = ripe >= 1 ? Math.max(now, this.ripeness.earliest(page)) : this.queue.timeOf(page);
       if (at < this.queue.timeOf(page)) this.queue.set(page, at);
     }
   }
 
   private plan(now: number): void {
-    this.plannedPrice = this.dear;
-    for (let page = 0; page < this.watched.length; page++) {
-      if (!this.watched[page] || !this.queue.has(page)) continue;
+    this.plannedPrice = this.ripeness.price;
+    for (let page = 0; page < this.ripeness.end; page++) {
+      if (!this.ripeness.knows(page) || !this.queue.has(page)) continue;
       this.models.settle(page, now);
-      this.queue.set(page, this.ripeAt(page, now, this.ripeness(page, now)));
+      this.queue.set(page, this.ripeness.reachesOne(page, now, this.ripeness.of(page, now)));
     }
-  }
-
-  /** What has probably been missed, over the amount at which a look pays; `evenly` as if all hours counted alike. */
-  private ripeness(page: number, now: number, evenly = false): number {
-    const { models, aims } = this;
-    models.outlook(page, now);
-    const watched = this.watched[page]!;
-    const { weight, loss } = watched;
-    const price = this.priceOf(page);
-    const hours = this.hours.of(watched);
-    if (hours && this.hourly(page))
-      return (models.evenMass + models.together) / Math.sqrt((2 * price * models.even) / (weight * hours.usual));
-    const worth = weight * (evenly ? 1 : this.hours.at(watched, now));
-    const missed = models.mass + models.together;
-    const mark = (price * models.rate) / worth;
-    if ((loss ?? aims.loss) !== 'staleness') return missed / Math.sqrt(2 * mark);
-    // For small U both marks agree: 1 - (1 + U) exp(-U) is U^2 / 2 there.
-    return Math.sqrt(Math.max(0, missed < 1e-3 ? missed ** 2 / 2 : 1 - (1 + missed) * Math.exp(-missed)) / mark);
-  }
-
-  /** The price of a look at the page: looks at sites whose limits bind are dearer. */
-  private priceOf(page: number): number {
-    return this.dear * (this.dearSites.get(this.watched[page]!.site) ?? 1);
-  }
-
-  /** After `outlook`: whether the hours around the page's due time are to be weighed against each other. */
-  private hourly(page: number): boolean {
-    const { models } = this;
-    const watched = this.watched[page]!;
-    const { loss, weight } = watched;
-    const hours = this.hours.of(watched);
-    if (!hours || (loss ?? this.aims.loss) === 'staleness') return false;
-    return hours.matters(models.weekSay, Math.sqrt((2 * this.priceOf(page)) / (models.even * weight * hours.usual)));
-  }
-
-  /** After `ripeness` at `seen`: the best hour from `from` on, or undefined where hours do not matter. */
-  private bestHour(page: number, seen: number, from: number, ripe: number): number | undefined {
-    const hours = this.hours.of(this.watched[page]!);
-    if (!hours || !this.hourly(page)) return undefined;
-    const { models } = this;
-    const last = models.lastLook(page);
-    const gap = Math.max(1, seen - last);
-    const waiting = {
-      last,
-      weekSay: models.weekSay,
-      mean: models.evenMass / gap,
-      even: models.even,
-      extra: models.together,
-      cost: this.priceOf(page) / this.watched[page]!.weight,
-    };
-    return hours.after(waiting, from, last + gap / Math.max(ripe, 1e-3));
-  }
-
-  /** When ripeness reaches 1, about: what counts is the check at that time. */
-  private ripeAt(page: number, now: number, ripe: number): number {
-    const least = Math.max(now, this.earliest(page));
-    if (ripe >= 1 && !this.hourly(page)) return least;
-    const own = this.watched[page]!.importance !== undefined;
-    if (this.models.rhythmSay(page) > 0.1) {
-      const at = Math.max(least, this.ripeInStretches(page, now, own));
-      return own ? this.ripeByHour(page, now, at) : at;
-    }
-    const last = this.models.lastLook(page);
-    let gap = now - last;
-    // Where hours count for nothing ripeness says nothing of when: that is sought as if they were alike, then by the hour.
-    let got = own ? this.ripeness(page, now, true) : ripe;
-    if (gap <= 0 || got <= 0) {
-      gap = Math.max(1, gap, this.pages / this.budget / 50);
-      got = this.ripeness(page, last + gap, own);
-    }
-    for (let step = 0; step < 8 && ripe < 1; step++) {
-      gap *= Math.min(20, Math.max(0.2, 1 / got));
-      got = this.ripeness(page, last + gap, own);
-      if (Math.abs(got - 1) < 0.02) break;
-    }
-    const at = Math.max(least, last + gap);
-    if (!Number.isFinite(at)) return now + 365 * day;
-    const best = this.bestHour(page, last + gap, least, got);
-    if (best !== undefined) return best;
-    if (own) return this.ripeByHour(page, now, at);
-    const hourly = this.aims.importance !== undefined || this.models.weekSay * this.models.week.contrast > contrastMin;
-    return hourly && at - now > hour && at - last < hourlyGapMax ? this.ripeByHour(page, now, at) : at;
-  }
-
-  /** For a page with a rhythm ripeness may leap where a stretch of its waits ends, so each is tried in turn. */
-  private ripeInStretches(page: number, now: number, evenly: boolean): number {
-    let low = now;
-    let high = this.models.rhythmStretchEnd(page, low);
-    while (high < Infinity && this.ripeness(page, high - 1e-3, evenly) < 1) {
-      low = high;
-      high = this.models.rhythmStretchEnd(page, low);
-    }
-    if (high === Infinity) {
-      let wait = Math.max(60, (low - this.models.lastLook(page)) / 4);
-      for (let step = 0; step < 40 && this.ripeness(page, low + wait, evenly) < 1; step++) {
-        low += wait;
-        wait *= 2;
-      }
-      high = low + wait;
-    }
-    for (let step = 0; step < 7; step++) {
-      const middle = (low + high) / 2;
-      if (this.ripeness(page, middle, evenly) >= 1) high = middle;
-      else low = middle;
-    }
-    return high;
-  }
-
-  /** Where hours differ, ripeness does not rise evenly: the first hour in which it reaches 1 is sought, then the moment. */
-  private ripeByHour(page: number, now: number, at: number): number {
-    const last = this.models.lastLook(page);
-    let low = Math.max(now, Math.min(last + 0.4 * (at - last), at - hoursAhead * hour));
-    let high = (Math.floor(low / hour) + 1) * hour;
-    const steps = this.watched[page]!.importance ? hoursAhead + hoursInWeek : 2 * hoursAhead;
-    for (let step = 0; step < steps && this.ripeness(page, high) < 1; step++) {
-      low = high;
-      high += hour;
-    }
-    for (let step = 0; step < 4; step++) {
-      const middle = (low + high) / 2;
-      if (this.ripeness(page, middle) >= 1) high = middle;
-      else low = middle;
-    }
-    return Math.max(now, this.earliest(page), high);
   }
 }
 
@@ -427,11 +275,6 @@ export class RevisitPolicy implements Policy {
 function believable(modifiedAt: number | undefined, at: number): number | undefined {
   return modifiedAt !== undefined && modifiedAt < at - 5 ? modifiedAt : undefined;
 }
-
-/** What is asked of a page. */
-type Terms = Pick<Watched, 'site' | 'weight' | 'spacingSeconds' | 'loss' | 'importance'>;
-
-const termsKnownMax = 100_000;
 
 /** The pages of a group. Many groups have one: a list for each would take as much memory as all else that is known of its page. */
 type Members = number | number[] | undefined;

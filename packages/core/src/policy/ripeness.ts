@@ -1,0 +1,212 @@
+/**
+ * How ripe a page is for a look: what has probably been missed, over the amount at which a look pays (the marks of revisit.ts), and
+ * when that will reach 1. Ripeness rises with time, evenly for a page that always changes alike; where hours differ in changes
+ * or in what they count, or a page has a rhythm, the time is sought by the hour or by the stretch.
+ *
+ * Cost: a dozen evaluations of a page's model for a due time; where hours differ, up to some dozens more.
+ */
+import type { PageModels } from '../learn/page-models.ts';
+import { ImportantHours } from './important-hours.ts';
+import type { MarketPrices, Watched } from './policy.ts';
+
+const day = 86_400;
+const hour = 3600;
+
+/** Where the hours of a week differ, due times are sought by the hour, over the last day before them. */
+const hoursAhead = 24;
+const contrastMin = 1.5;
+/** Looks further apart than this hardly gain from the right hour, unless hours differ in what they count. */
+const hourlyGapMax = 3 * day;
+const hoursInWeek = 168;
+const termsKnownMax = 100_000;
+
+/** What is asked of a page. */
+export type Terms = Pick<Watched, 'site' | 'weight' | 'spacingSeconds' | 'loss' | 'importance'>;
+
+/** What is asked of all pages that ask for nothing else. */
+export interface Asked {
+  readonly loss?: 'obsolescence' | 'staleness';
+  /** How much the time t counts, relative to 1. */
+  readonly importance?: (t: number) => number;
+}
+
+export class Ripeness {
+  /** The price of a look now, and where the market asks for more than that, and by which factor. */
+  price = 0;
+  dearSites: MarketPrices['dear'] = new Map();
+  /** Seconds between looks at a page on average. */
+  usualGap = 0;
+  private readonly models: PageModels;
+  private readonly asked: Asked;
+  private readonly hours: ImportantHours;
+  private readonly terms: (Terms | undefined)[] = [];
+  /** Pages of a site mostly share theirs; one for each page would take as much memory as its model. */
+  private readonly termsKnown = new Map<string, Terms>();
+
+  constructor(models: PageModels, asked: Asked) {
+    this.models = models;
+    this.asked = asked;
+    this.hours = new ImportantHours(models.week, asked.importance);
+  }
+
+  open(page: Watched): void {
+    this.terms[page.page] = this.termsOf(page);
+    this.hours.open(page);
+  }
+
+  close(page: number): void {
+    this.hours.close(this.terms[page]!);
+    this.terms[page] = undefined;
+  }
+
+  knows(page: number): boolean {
+    return this.terms[page] !== undefined;
+  }
+
+  /** Pages are numbered below this. */
+  get end(): number {
+    return this.terms.length;
+  }
+
+  /** No look is made before this time. */
+  earliest(page: number): number {
+    return this.models.lastLook(page) + this.terms[page]!.spacingSeconds;
+  }
+
+  /** What has probably been missed, over the amount at which a look pays; `evenly` as if all hours counted alike. */
+  of(page: number, now: number, evenly = false): number {
+    const { models, asked } = this;
+    models.outlook(page, now);
+    const terms = this.terms[page]!;
+    const { weight, loss } = terms;
+    const price = this.priceOf(page);
+    const hours = this.hours.of(terms);
+    if (hours && this.hourly(page))
+      return (models.evenMass + models.together) / Math.sqrt((2 * price * models.even) / (weight * hours.usual));
+    const worth = weight * (evenly ? 1 : this.hours.at(terms, now));
+    const missed = models.mass + models.together;
+    const mark = (price * models.rate) / worth;
+    if ((loss ?? asked.loss) !== 'staleness') return missed / Math.sqrt(2 * mark);
+    // For small U both marks agree: 1 - (1 + U) exp(-U) is U^2 / 2 there.
+    return Math.sqrt(Math.max(0, missed < 1e-3 ? missed ** 2 / 2 : 1 - (1 + missed) * Math.exp(-missed)) / mark);
+  }
+
+  /** The price of a look at the page: looks at sites whose limits bind are dearer. */
+  private priceOf(page: number): number {
+    return this.price * (this.dearSites.get(this.terms[page]!.site) ?? 1);
+  }
+
+  /** After `outlook`: whether the hours around the page's due time are to be weighed against each other. */
+  private hourly(page: number): boolean {
+    const { models } = this;
+    const terms = this.terms[page]!;
+    const { loss, weight } = terms;
+    const hours = this.hours.of(terms);
+    if (!hours || (loss ?? this.asked.loss) === 'staleness') return false;
+    return hours.matters(models.weekSay, Math.sqrt((2 * this.priceOf(page)) / (models.even * weight * hours.usual)));
+  }
+
+  /** After `ripeness` at `seen`: the best hour from `from` on, or undefined where hours do not matter. */
+  bestHour(page: number, seen: number, from: number, ripe: number): number | undefined {
+    const hours = this.hours.of(this.terms[page]!);
+    if (!hours || !this.hourly(page)) return undefined;
+    const { models } = this;
+    const last = models.lastLook(page);
+    const gap = Math.max(1, seen - last);
+    const waiting = {
+      last,
+      weekSay: models.weekSay,
+      mean: models.evenMass / gap,
+      even: models.even,
+      extra: models.together,
+      cost: this.priceOf(page) / this.terms[page]!.weight,
+    };
+    return hours.after(waiting, from, last + gap / Math.max(ripe, 1e-3));
+  }
+
+  /** When ripeness reaches 1, about: what counts is the check at that time. */
+  reachesOne(page: number, now: number, ripe: number): number {
+    const least = Math.max(now, this.earliest(page));
+    if (ripe >= 1 && !this.hourly(page)) return least;
+    const own = this.terms[page]!.importance !== undefined;
+    if (this.models.rhythmSay(page) > 0.1) {
+      const at = Math.max(least, this.ripeInStretches(page, now, own));
+      return own ? this.ripeByHour(page, now, at) : at;
+    }
+    const last = this.models.lastLook(page);
+    let gap = now - last;
+    // Where hours count for nothing ripeness says nothing of when: that is sought as if they were alike, then by the hour.
+    let got = own ? this.of(page, now, true) : ripe;
+    if (gap <= 0 || got <= 0) {
+      gap = Math.max(1, gap, this.usualGap / 50);
+      got = this.of(page, last + gap, own);
+    }
+    for (let step = 0; step < 8 && ripe < 1; step++) {
+      gap *= Math.min(20, Math.max(0.2, 1 / got));
+      got = this.of(page, last + gap, own);
+      if (Math.abs(got - 1) < 0.02) break;
+    }
+    const at = Math.max(least, last + gap);
+    if (!Number.isFinite(at)) return now + 365 * day;
+    const best = this.bestHour(page, last + gap, least, got);
+    if (best !== undefined) return best;
+    if (own) return this.ripeByHour(page, now, at);
+    const hourly = this.asked.importance !== undefined || this.models.weekSay * this.models.week.contrast > contrastMin;
+    return hourly && at - now > hour && at - last < hourlyGapMax ? this.ripeByHour(page, now, at) : at;
+  }
+
+  /** For a page with a rhythm ripeness may leap where a stretch of its waits ends, so each is tried in turn. */
+  private ripeInStretches(page: number, now: number, evenly: boolean): number {
+    let low = now;
+    let high = this.models.rhythmStretchEnd(page, low);
+    while (high < Infinity && this.of(page, high - 1e-3, evenly) < 1) {
+      low = high;
+      high = this.models.rhythmStretchEnd(page, low);
+    }
+    if (high === Infinity) {
+      let wait = Math.max(60, (low - this.models.lastLook(page)) / 4);
+      for (let step = 0; step < 40 && this.of(page, low + wait, evenly) < 1; step++) {
+        low += wait;
+        wait *= 2;
+      }
+      high = low + wait;
+    }
+    for (let step = 0; step < 7; step++) {
+      const middle = (low + high) / 2;
+      if (this.of(page, middle, evenly) >= 1) high = middle;
+      else low = middle;
+    }
+    return high;
+  }
+
+  /** Where hours differ, ripeness does not rise evenly: the first hour in which it reaches 1 is sought, then the moment. */
+  private ripeByHour(page: number, now: number, at: number): number {
+    const last = this.models.lastLook(page);
+    let low = Math.max(now, Math.min(last + 0.4 * (at - last), at - hoursAhead * hour));
+    let high = (Math.floor(low / hour) + 1) * hour;
+    const steps = this.terms[page]!.importance ? hoursAhead + hoursInWeek : 2 * hoursAhead;
+    for (let step = 0; step < steps && this.of(page, high) < 1; step++) {
+      low = high;
+      high += hour;
+    }
+    for (let step = 0; step < 4; step++) {
+      const middle = (low + high) / 2;
+      if (this.of(page, middle) >= 1) high = middle;
+      else low = middle;
+    }
+    return Math.max(now, this.earliest(page), high);
+  }
+
+  private termsOf({ site, weight, spacingSeconds, loss, importance }: Watched): Terms {
+    if (importance) return { site, weight, spacingSeconds, importance, ...(loss ? { loss } : {}) };
+    const key = `${site} ${weight} ${spacingSeconds} ${loss}`;
+    let terms = this.termsKnown.get(key);
+    if (!terms) {
+      terms = { site, weight, spacingSeconds, ...(loss ? { loss } : {}) };
+      // As many kinds of terms as pages at worst; then they are no longer worth remembering.
+      if (this.termsKnown.size >= termsKnownMax) this.termsKnown.clear();
+      this.termsKnown.set(key, terms);
+    }
+    return terms;
+  }
+}
