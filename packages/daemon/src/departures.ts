@@ -348,9 +348,9 @@ export class Departures {
     return Math.min(Math.max(64, 4 * this.#settings.robots), Math.max(least, soon));
   }
 
-  /** Pages nobody has seen yet are one sweep, in planned order; a single one needs no order. */
+  /** Pages nobody has seen yet are one sweep, in planned order: whoever adds a page is told nothing before its first look. */
   #firstCrawl(): void {
-    if (this.#unseen.size < 2) return;
+    if (this.#unseen.size === 0) return;
     const entries = [...this.#unseen].flatMap((id) => this.#collection.byId(id) ?? []);
     this.#unseen.clear();
     this.askInOrder(entries.filter(({ page, state }) => !page.paused && state.lastLookMs === undefined));

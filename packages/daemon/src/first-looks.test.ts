@@ -32,3 +32,67 @@ describe.each(['revisit', 'uniform'])('new pages beside busy ones, policy %s', (
     await opened.store.close();
   });
 });
+
+describe('pages that come one by one', () => {
+  async function worldOf(count: number) {
+    const opened = openSqlite(':memory:');
+    if (opened.kind === 'failed') throw new Error(opened.sentence);
+    const pages = Array.from({ length: count }, (_, i) => ({
+      url: `https://site${i % 7}.example/page/${i}`,
+      site: `site${i % 7}.example`,
+      law: poissonLaw(24 * hourMs),
+    }));
+    const world = await createWorld({ seed: 1, startMs, store: opened.store, pages });
+    const last = (await opened.store.pages({ limit: 1_000 })).find(({ page }) => page.url === pages.at(-1)!.url)!;
+    return { world, last, url: last.page.url };
+  }
+
+  test.each(['revisit', 'uniform', 'wic', 'brewington'])(
+    'one is looked at as soon as the budget allows (%s)',
+    async (name) => {
+      const { world, last, url } = await worldOf(100);
+      const loop = await startLoop(world, policies[name]!.create(1), settings);
+      loop.unwatch(last.page.id);
+      void loop.run(new AbortController().signal);
+      await world.clock.runUntil(startMs + 8 * hourMs);
+      expect(world.web.sent.some((sent) => sent.url === url)).toBe(false);
+      loop.watch(last);
+      // One request a minute, and up to eight pages stand in line already.
+      await world.clock.runUntil(world.clock.nowMs() + 10 * 60_000);
+      expect(world.web.sent.some((sent) => sent.url === url)).toBe(true);
+      loop.die();
+      await world.store.close();
+    },
+  );
+
+  test('the first of all, edited before its first look, is looked at as often as the budget allows', async () => {
+    const { world, last } = await worldOf(1);
+    const busy = { ...settings, looksPerSecond: 50, spacingMs: 10 };
+    const loop = await startLoop(world, policies['revisit']!.create(1), busy);
+    loop.unwatch(last.page.id);
+    void loop.run(new AbortController().signal);
+    await world.clock.runUntil(startMs + 1_000);
+    loop.watch(last);
+    await world.clock.runUntil(world.clock.nowMs() + 1);
+    loop.unwatch(last.page.id);
+    loop.watch(last);
+    await world.clock.runUntil(world.clock.nowMs() + 10_000);
+    expect(world.web.sent.length).toBeGreaterThan(50);
+    loop.die();
+    await world.store.close();
+  });
+
+  test('a second page does not put off the first', async () => {
+    const { world, last } = await worldOf(2);
+    const loop = await startLoop(world, policies['revisit']!.create(1), settings);
+    loop.unwatch(last.page.id);
+    void loop.run(new AbortController().signal);
+    await world.clock.runUntil(startMs + 1);
+    loop.watch(last);
+    await world.clock.runUntil(startMs + hourMs);
+    // Sixty requests are allowed, and nobody else wants them.
+    expect(world.web.sent.length).toBeGreaterThan(20);
+    loop.die();
+    await world.store.close();
+  });
+});

@@ -28,7 +28,7 @@ export async function startNats(address = '127.0.0.1'): Promise<NatsServer> {
     });
   const start = async (): Promise<void> => {
     child = spawn(program, ['-a', address, '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' });
-    for (;;) {
+    while (child.exitCode === null) {
       const open = await new Promise<boolean>((resolve) => {
         const socket = connect(port, '127.0.0.1', () => {
           socket.destroy();
@@ -38,6 +38,7 @@ export async function startNats(address = '127.0.0.1'): Promise<NatsServer> {
       if (open) return;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+    throw new Error(`nats-server on port ${port} ended with ${child.exitCode}`);
   };
   await start();
   return {

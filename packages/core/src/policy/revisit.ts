@@ -107,7 +107,7 @@ export class RevisitPolicy implements Policy {
 
   next(now: number): Choice | undefined {
     if (!(this.budget > 0) || this.pages === 0) return undefined;
-    if (!this.price.started) this.startPrice();
+    if (!this.price.settled) this.startPrice();
     this.ripeness.price = this.price.at(now);
     if (!(this.ripeness.price > (1 - drift) * this.plannedPrice)) this.plan(now);
     else if (this.ripeness.price > (1 + 3 * drift) * this.plannedPrice) this.plannedPrice = this.ripeness.price;
