@@ -13,11 +13,11 @@ import { CollectionMarket } from './collection-market.ts';
 import { Collection, type Entry } from './collection.ts';
 import { Departures } from './departures.ts';
 import { Discovery } from './discovery.ts';
+import { Flights } from './flights.ts';
 import { Indexing } from './indexing.ts';
 import { Keeping } from './keeping.ts';
 import { Saving } from './saving.ts';
 import { Lifetimes } from './lifetimes.ts';
-import { LastHour } from './last-hour.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
 import { PageAimsBook } from './page-aims.ts';
 import type { Change } from './values/change.ts';
@@ -26,8 +26,6 @@ import type { Observation } from './values/observation.ts';
 import type { Page } from './values/page.ts';
 import type { Probe } from './values/probe.ts';
 
-/** How long a free robot waits for others under load: probes leave together for one transaction. */
-const gatherMs = 5;
 /** When a page that may not be visited is tried again, where nobody says when: rules are read anew once a day. */
 const putOffMs = 86_400_000;
 /** Starved time and lost pages weigh the same. */
@@ -42,6 +40,7 @@ export class Loop {
   readonly #parts: LoopParts;
   #settings: LoopSettings;
   readonly #pool: RobotPool;
+  readonly #flights: Flights;
   /** How long sites take to answer, by hour of week. */
   readonly access = new AccessTimes();
   /** What looks are worth, over all pages. */
@@ -53,15 +52,10 @@ export class Loop {
   readonly #saving: Saving;
   /** Aborted at the end, so that no sleeper keeps the process alive. */
   readonly #ended = new AbortController();
-  #inFlight = 0;
-  #gatheringProbes = false;
   #loading = false;
   #stopping = false;
   #dead = false;
-  #sent = 0;
-  readonly #sentLately = new LastHour();
   #kept = 0;
-  #overflowed = 0;
   readonly #sinceMs: number;
   #wake: () => void = () => {};
 
@@ -100,6 +94,22 @@ export class Loop {
       { robotsMin: Math.min(robotsMin, robotsMax), robotsMax, queueMax, starvationWeight },
       now,
     );
+    this.#flights = new Flights(
+      parts,
+      {
+        departures: this.#departures,
+        indexing: this.#indexing,
+        keeping: this.#keeping,
+        pool: this.#pool,
+        access: this.access,
+      },
+      settings.robots,
+      {
+        wake: () => this.#wake(),
+        space: (site, crawlDelayMs) => this.#space(site, crawlDelayMs),
+        dueAgain: (id, atMs) => this.#dueAgain(id, atMs),
+      },
+    );
     parts.policy.setBudget(settings.looksPerSecond, now / 1000);
   }
 
@@ -113,20 +123,12 @@ export class Loop {
 
   counts(): LoopCounts {
     return {
-      sent: this.#sent,
-      sentLastHour: this.#sentLately.count(this.#parts.clock.nowMs()),
+      ...this.#flights.counts(),
       kept: this.#kept,
-      overflowed: this.#overflowed,
-      inFlight: this.#inFlight,
       queued: this.#indexing.queued,
       waiting: this.#departures.waiting,
       pool: this.#pool.state(this.#parts.clock.nowMs()),
     };
-  }
-
-  #count(sent: number): void {
-    this.#sent += sent;
-    this.#sentLately.add(sent, this.#parts.clock.nowMs());
   }
 
   get startedAtMs(): number {
@@ -215,19 +217,15 @@ export class Loop {
       this.#space(probe.site);
       // When exactly its last request went out nobody knows: robots.txt and redirects may have come before the page.
       this.#departures.recall(probe.site, clock.nowMs());
-      if (!observer.outlives) for (const id of probe.pageIds) this.#resume(id, probe.atMs);
-      else {
-        this.#inFlight++;
-        this.#departures.rejoin(probe);
-        void this.#observe(probe);
-      }
+      if (!observer.outlives) for (const id of probe.pageIds) this.#dueAgain(id, probe.atMs);
+      else this.#flights.rejoin(probe);
     }
     if (!observer.outlives) await store.finished(unfinished.map((probe) => probe.id));
     this.#wake();
   }
 
   /** A look that was asked for and not kept: due again at once, or when the page's own spacing allows. */
-  #resume(id: string, atMs: number): void {
+  #dueAgain(id: string, atMs: number): void {
     const entry = this.collection.byId(id);
     if (!entry || entry.page.paused) return;
     if (entry.page.spacingSeconds === undefined) this.#departures.ask(entry);
@@ -317,14 +315,14 @@ export class Loop {
    * nothing is kept of it.
    */
   peek(what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>): Promise<Observation> {
-    this.#count(1);
+    this.#flights.count(1);
     return this.#parts.observer.observe(this.#departures.outside(what));
   }
 
   /** A form for somebody who offers to tell of changes; it counts against the budget as a look does. */
   submit(url: string, form: Readonly<Record<string, string>>): Promise<number | undefined> {
     this.#departures.settle(1);
-    this.#sent++;
+    this.#flights.count(1);
     return this.#parts.observer.submit?.(url, form) ?? Promise.resolve(undefined);
   }
 
@@ -339,6 +337,7 @@ export class Loop {
     this.#dead = true;
     this.#stopping = true;
     this.#indexing.die();
+    this.#flights.die();
     this.#wake();
   }
 
@@ -346,7 +345,7 @@ export class Loop {
   async run(signal: AbortSignal, graceMs = 4_000): Promise<void> {
     const { clock } = this.#parts;
     while (!signal.aborted && !this.#dead) {
-      const wait = await this.#sendDue();
+      const wait = await this.#sendDue(true);
       if (signal.aborted || this.#dead) break;
       await this.#rest(wait, signal);
     }
@@ -357,7 +356,7 @@ export class Loop {
     const drained = this.#drain().then(() => 'drained' as const);
     if ((await Promise.race([grace, drained])) === 'late')
       this.#parts.log('warn', 'stopped with requests under way; they are due again at the next start', {
-        inFlight: this.#inFlight,
+        inFlight: this.#flights.inFlight,
       });
     giveUp.abort();
     await this.#end();
@@ -367,7 +366,7 @@ export class Loop {
   async sweep(signal: AbortSignal, all: boolean): Promise<void> {
     this.askFor(all);
     const busy = (): boolean =>
-      this.#departures.asked > 0 || this.#inFlight > 0 || this.#indexing.running !== undefined;
+      this.#departures.asked > 0 || this.#flights.inFlight > 0 || this.#indexing.running !== undefined;
     while (!signal.aborted && busy()) {
       const wait = await this.#sendDue(false);
       if (!busy()) break;
@@ -398,7 +397,7 @@ export class Loop {
 
   /** Resolves when no page that was asked for is waiting, under way or unkept. */
   async settled(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && (this.#departures.asked > 0 || this.#inFlight > 0 || this.#indexing.running)) {
+    while (!signal.aborted && (this.#departures.asked > 0 || this.#flights.inFlight > 0 || this.#indexing.running)) {
       await this.#parts.clock.sleep(settlePollMs, signal);
     }
   }
@@ -420,81 +419,9 @@ export class Loop {
     signal.removeEventListener('abort', wake);
   }
 
-  /** Sends all that may go out now; answers how long nothing more can. */
-  async #sendDue(planned = true): Promise<number> {
+  #sendDue(planned: boolean): Promise<number> {
     this.market.tell(this.#parts.clock.nowMs() / 1000);
-    const room = this.#keeping.down ? 0 : this.#pool.target - this.#inFlight;
-    const { probes, waitMs } = this.#departures.leave(room, planned);
-    if (probes.length === 0) return Math.max(1, waitMs);
-    this.#inFlight += probes.length;
-    const kept = await this.#parts.store.dispatched(probes);
-    if (kept.kind === 'failed') {
-      this.#parts.log('error', kept.fault.sentence, { code: kept.fault.code });
-      for (const probe of probes) this.#fallBack(probe);
-      void this.#keeping.awaitStore().then(() => this.#wake());
-      return Infinity;
-    }
-    for (const probe of probes) void this.#observe(probe);
-    this.#count(probes.length);
-    return 1;
-  }
-
-  /** The probe never went out: its pages stay due. */
-  #fallBack(probe: Probe): void {
-    this.#inFlight--;
-    this.#departures.returned(probe);
-    this.#departures.askAgain(probe);
-  }
-
-  /** Politeness kept the probe back at the wire: no look happened, and its pages wait in line again. */
-  async #handBack(probe: Probe): Promise<void> {
-    // Where none of its pages is ours any more, neither is the probe.
-    if (this.#departures.askAgain(probe) > 0) await this.#parts.store.finished([probe.id]);
-    this.#wake();
-  }
-
-  async #observe(probe: Probe): Promise<void> {
-    const { observer, store, clock, log } = this.#parts;
-    const observation = await observer.observe(probe);
-    if (this.#dead) return;
-    this.#inFlight--;
-    this.#departures.returned(probe);
-    const { outcome, requests, crawlDelayMs } = observation;
-    this.#departures.settle(requests - 1);
-    if (crawlDelayMs !== undefined) this.#space(probe.site, crawlDelayMs);
-    if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
-      this.#departures.hold(probe.site, outcome.siteUntilMs);
-      // Whoever was lost with the probe may have asked the site until a moment ago.
-      if (outcome.fault.code === 'robot-lost') this.#departures.recall(probe.site, clock.nowMs());
-      if (requests === 0) return this.#handBack(probe);
-      await store.remember('site-holds', this.#departures.saveHolds());
-    }
-    const tookMs = observation.endedAtMs - observation.startedAtMs;
-    if (outcome.kind !== 'refused') this.access.learn(probe.site, observation.startedAtMs / 1000, tookMs / 1000);
-    const fits = this.#indexing.take(observation);
-    this.#pool.arrived(this.#indexing.queued, tookMs, fits, clock.nowMs());
-    if (!fits) {
-      this.#overflowed++;
-      log('warn', 'the indexing queue is full; the page stays due', { url: probe.url });
-      for (const id of probe.pageIds) this.#resume(id, observation.startedAtMs);
-      await store.finished([probe.id]);
-    } else {
-      this.#indexing.soon(this.#inFlight > this.#settings.robots / 2);
-    }
-    this.#sendSoon();
-  }
-
-  /** A robot that is free while most are busy waits a moment for others: their probes leave in one transaction. */
-  #sendSoon(): void {
-    if (this.#inFlight <= this.#settings.robots / 2) {
-      this.#wake();
-    } else if (!this.#gatheringProbes) {
-      this.#gatheringProbes = true;
-      void this.#parts.clock.sleep(gatherMs).then(() => {
-        this.#gatheringProbes = false;
-        this.#wake();
-      });
-    }
+    return this.#flights.sendDue(planned);
   }
 
   /** A page that may not be visited (robots.txt, its address) is not offered again before that may have changed. */
@@ -508,7 +435,7 @@ export class Loop {
   }
 
   async #drain(): Promise<void> {
-    while (this.#inFlight > 0 || this.#indexing.running) {
+    while (this.#flights.inFlight > 0 || this.#indexing.running) {
       if (this.#indexing.running) await this.#indexing.running;
       else await this.#parts.clock.sleep(5);
     }

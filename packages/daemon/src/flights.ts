@@ -1,0 +1,162 @@
+/**
+ * Probes under way: each is remembered before its request goes out, and what comes back joins the indexing queue. A probe
+ * that never went out, was kept back by politeness, or found the queue full leaves its pages due.
+ */
+import type { AccessTimes, RobotPool } from '@revisit/core';
+import type { Departures } from './departures.ts';
+import type { Indexing } from './indexing.ts';
+import type { Keeping } from './keeping.ts';
+import { LastHour } from './last-hour.ts';
+import type { LoopCounts, LoopParts } from './loop-parts.ts';
+import type { Probe } from './values/probe.ts';
+
+/** How long a free robot waits for others under load: probes leave together for one transaction. */
+const gatherMs = 5;
+
+type FlightParts = Pick<LoopParts, 'clock' | 'observer' | 'store' | 'log'>;
+
+/** Where probes come from and where what they bring goes. */
+interface Ways {
+  readonly departures: Departures;
+  readonly indexing: Indexing;
+  readonly keeping: Keeping;
+  readonly pool: RobotPool;
+  readonly access: AccessTimes;
+}
+
+interface Words {
+  /** Something happened that may let a request go out. */
+  readonly wake: () => void;
+  /** The site has asked for more time between requests. */
+  readonly space: (site: string, crawlDelayMs: number) => void;
+  /** A look was asked for and not kept. */
+  readonly dueAgain: (id: string, atMs: number) => void;
+}
+
+export class Flights {
+  readonly #parts: FlightParts;
+  readonly #ways: Ways;
+  readonly #robots: number;
+  readonly #words: Words;
+  readonly #sentLately = new LastHour();
+  #inFlight = 0;
+  #sent = 0;
+  #overflowed = 0;
+  #gathering = false;
+  #dead = false;
+
+  constructor(parts: FlightParts, ways: Ways, robots: number, words: Words) {
+    this.#parts = parts;
+    this.#ways = ways;
+    this.#robots = robots;
+    this.#words = words;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  counts(): Pick<LoopCounts, 'sent' | 'sentLastHour' | 'overflowed' | 'inFlight'> {
+    return {
+      sent: this.#sent,
+      sentLastHour: this.#sentLately.count(this.#parts.clock.nowMs()),
+      overflowed: this.#overflowed,
+      inFlight: this.#inFlight,
+    };
+  }
+
+  count(sent: number): void {
+    this.#sent += sent;
+    this.#sentLately.add(sent, this.#parts.clock.nowMs());
+  }
+
+  /** Whatever is under way comes to nothing. */
+  die(): void {
+    this.#dead = true;
+  }
+
+  /** The probe of another process is under way still: its answer comes here. */
+  rejoin(probe: Probe): void {
+    this.#inFlight++;
+    this.#ways.departures.rejoin(probe);
+    void this.#observe(probe);
+  }
+
+  /** Sends all that may go out now; answers how long nothing more can. */
+  async sendDue(planned: boolean): Promise<number> {
+    const { departures, keeping, pool } = this.#ways;
+    const room = keeping.down ? 0 : pool.target - this.#inFlight;
+    const { probes, waitMs } = departures.leave(room, planned);
+    if (probes.length === 0) return Math.max(1, waitMs);
+    this.#inFlight += probes.length;
+    const kept = await this.#parts.store.dispatched(probes);
+    if (kept.kind === 'failed') {
+      this.#parts.log('error', kept.fault.sentence, { code: kept.fault.code });
+      for (const probe of probes) this.#fallBack(probe);
+      void keeping.awaitStore().then(() => this.#words.wake());
+      return Infinity;
+    }
+    for (const probe of probes) void this.#observe(probe);
+    this.count(probes.length);
+    return 1;
+  }
+
+  /** The probe never went out: its pages stay due. */
+  #fallBack(probe: Probe): void {
+    this.#inFlight--;
+    this.#ways.departures.returned(probe);
+    this.#ways.departures.askAgain(probe);
+  }
+
+  /** Politeness kept the probe back at the wire: no look happened, and its pages wait in line again. */
+  async #handBack(probe: Probe): Promise<void> {
+    // Where none of its pages is ours any more, neither is the probe.
+    if (this.#ways.departures.askAgain(probe) > 0) await this.#parts.store.finished([probe.id]);
+    this.#words.wake();
+  }
+
+  async #observe(probe: Probe): Promise<void> {
+    const { observer, store, clock, log } = this.#parts;
+    const { departures, indexing, pool, access } = this.#ways;
+    const observation = await observer.observe(probe);
+    if (this.#dead) return;
+    this.#inFlight--;
+    departures.returned(probe);
+    const { outcome, requests, crawlDelayMs } = observation;
+    departures.settle(requests - 1);
+    if (crawlDelayMs !== undefined) this.#words.space(probe.site, crawlDelayMs);
+    if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
+      departures.hold(probe.site, outcome.siteUntilMs);
+      // Whoever was lost with the probe may have asked the site until a moment ago.
+      if (outcome.fault.code === 'robot-lost') departures.recall(probe.site, clock.nowMs());
+      if (requests === 0) return this.#handBack(probe);
+      await store.remember('site-holds', departures.saveHolds());
+    }
+    const tookMs = observation.endedAtMs - observation.startedAtMs;
+    if (outcome.kind !== 'refused') access.learn(probe.site, observation.startedAtMs / 1000, tookMs / 1000);
+    const fits = indexing.take(observation);
+    pool.arrived(indexing.queued, tookMs, fits, clock.nowMs());
+    if (!fits) {
+      this.#overflowed++;
+      log('warn', 'the indexing queue is full; the page stays due', { url: probe.url });
+      for (const id of probe.pageIds) this.#words.dueAgain(id, observation.startedAtMs);
+      await store.finished([probe.id]);
+    } else {
+      indexing.soon(this.#inFlight > this.#robots / 2);
+    }
+    this.#sendSoon();
+  }
+
+  /** A robot that is free while most are busy waits a moment for others: their probes leave in one transaction. */
+  #sendSoon(): void {
+    if (this.#inFlight <= this.#robots / 2) {
+      this.#words.wake();
+    } else if (!this.#gathering) {
+      this.#gathering = true;
+      void this.#parts.clock.sleep(gatherMs).then(() => {
+        this.#gathering = false;
+        this.#words.wake();
+      });
+    }
+  }
+}
