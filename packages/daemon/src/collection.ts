@@ -195,6 +195,8 @@ export class Collection {
 
   /** Pages that one request serves: they share the URL and ask for it in the same way. */
   sharing(entry: Entry): readonly Entry[] {
+    // Most collections watch each URL once, and then nobody needs to be looked up.
+    if (this.#byUrl.size === this.#byId.size) return [entry];
     const way = askedAs(entry.page);
     return this.withUrl(entry.page.url).filter((other) => other === entry || askedAs(other.page) === way);
   }

@@ -2,13 +2,15 @@
  * What people and programs can ask of a collection, whether a daemon runs or only its data folder is there. The loop is
  * present when one runs; without it, pages are kept for the next start.
  */
+import type { Belief } from '@revisit/core';
 import type { Outlook } from './api/bodies.ts';
+import type { Entry } from './collection.ts';
 import type { Loop } from './loop.ts';
 import { type Coming, comingLooks } from './coming-looks.ts';
 import type { LoopParts } from './loop-parts.ts';
 import { noiseOf, withNoiseWatched } from './detect/shown.ts';
 import type { NoisePart } from './detect/noise.ts';
-import { standingPlan } from './standing-plan.ts';
+import { priceOfLook } from './standing-plan.ts';
 import type { Kept, Store } from './store/port.ts';
 import type { Send } from './tell/courier.ts';
 import { Telling } from './telling.ts';
@@ -77,10 +79,10 @@ export class Desk {
     return kept;
   }
 
-  /** Every page with its state as of now, from memory where a daemon runs. */
-  async *everyPage(): AsyncIterable<WatchedPage> {
-    if (this.loop) yield* this.loop.collection;
-    else for await (const batch of this.store.everyPage()) yield* batch;
+  /** Every page with its state as of now, in batches; from memory where a daemon runs. */
+  async *everyPage(): AsyncIterable<Iterable<WatchedPage>> {
+    if (this.loop) yield this.loop.collection;
+    else yield* this.store.everyPage();
   }
 
   /** The user's word on a noisy part of a page; undefined when there is no such part. */
@@ -96,11 +98,22 @@ export class Desk {
   /** What the running policy believes of the page. */
   outlook(id: string): Outlook | undefined {
     const entry = this.loop?.collection.byId(id);
-    if (!this.loop || !entry || entry.page.paused) return undefined;
-    const now = this.clock.nowMs() / 1000;
-    const dueMs = this.loop.policy.due(entry.index, now) * 1000;
-    const quietUntilMs = dueMs < Infinity ? this.loop.quietUntil(Math.max(dueMs, now * 1000)) : undefined;
-    return { belief: this.loop.policy.belief(entry.index, now), dueMs: quietUntilMs ?? dueMs };
+    const belief = entry && this.belief(entry);
+    return belief && { belief, dueMs: this.dueMs(entry)! };
+  }
+
+  /** The same of an entry at hand: a list of a hundred thousand pages has no time to find each by its id. */
+  belief({ index, page }: Entry): Belief | undefined {
+    return page.paused ? undefined : this.loop?.policy.belief(index, this.clock.nowMs() / 1000);
+  }
+
+  /** When it is next looked at, Infinity when never; undefined where nobody looks. */
+  dueMs({ index, page }: Entry): number | undefined {
+    if (!this.loop || page.paused) return undefined;
+    const nowMs = this.clock.nowMs();
+    const dueMs = this.loop.policy.due(index, nowMs / 1000) * 1000;
+    const quietUntilMs = dueMs < Infinity ? this.loop.quietUntil(Math.max(dueMs, nowMs)) : undefined;
+    return quietUntilMs ?? dueMs;
   }
 
   /** The coming looks at a page and why then; undefined where none is planned. */
@@ -109,7 +122,7 @@ export class Desk {
     const entry = this.loop?.collection.byId(id);
     if (!this.loop || !outlook || !entry) return undefined;
     const nowMs = this.clock.nowMs();
-    const { priceHours } = standingPlan(this.loop, nowMs, 1);
+    const priceHours = priceOfLook(this.loop, nowMs);
     return comingLooks(
       {
         nowMs,

@@ -89,6 +89,12 @@ function delayHours(market: StandingMarket, loss: number): number | null {
   return market.scale > 0 && Number.isFinite(loss) ? hours(loss / market.scale) : null;
 }
 
+/** What one look saves at the margin, in hours of delay. */
+export function priceOfLook(loop: Loop, nowMs: number): number {
+  loop.market.tell(nowMs / 1000);
+  return hours(loop.market.standing(loop.market.looksPerSecond).price);
+}
+
 export function standingPlan(loop: Loop, nowMs: number, limit: number): StandingPlan {
   const { market } = loop.market;
   loop.market.tell(nowMs / 1000);

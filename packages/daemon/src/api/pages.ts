@@ -142,8 +142,8 @@ function listRoute(app: Api, desk: Desk, lists: PageLists, bodyOf: BodyOf): void
   });
   app.get('/api/tags', { schema: tags }, async () => {
     const counts = new Map<string, number>();
-    for await (const { page } of desk.everyPage())
-      for (const tag of page.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+    for await (const batch of desk.everyPage())
+      for (const { page } of batch) for (const tag of page.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
     const all = [...counts].map(([tag, pages]) => ({ tag, pages }));
     return { tags: all.sort((a, b) => b.pages - a.pages || (a.tag < b.tag ? -1 : 1)).slice(0, tagsShown) };
   });
@@ -162,9 +162,7 @@ function bulkRoute(app: Api, desk: Desk, lists: PageLists): void {
     if ((ids === undefined) === (match === undefined))
       return problem(reply, 400, 'bad-request', 'ids, match: exactly one of the two is expected');
     const wanted = ids ? new Set(ids) : undefined;
-    const pages = (await lists.all(match ? filterOf(match) : {}, 'added')).filter(
-      ({ page }) => !wanted || wanted.has(page.id),
-    );
+    const pages = (await lists.all(match ? filterOf(match) : {})).filter(({ page }) => !wanted || wanted.has(page.id));
     if (request.body.do === 'remove') {
       const kept = await desk.remove(pages.map(({ page }) => page.id));
       return kept.kind === 'failed' ? unavailable(reply, kept.fault) : { pages: kept.value.length };

@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
 import type { Manners } from '../loop-parts.ts';
+import type { WatchedPage } from '../values/look.ts';
 import { timeText } from './bodies.ts';
 import { type Api, operation } from './operation.ts';
 import { problem } from './problem.ts';
@@ -44,30 +45,22 @@ interface Tally {
 
 async function tallies(desk: Desk): Promise<Map<string, Tally>> {
   const all = new Map<string, Tally>();
-  for await (const { page, state } of desk.everyPage()) {
-    let tally = all.get(page.site);
-    if (!tally)
-      all.set(
-        page.site,
-        (tally = {
-          site: page.site,
-          pages: 0,
-          paused: 0,
-          looks: 0,
-          changes: 0,
-          inTrouble: 0,
-          lastLookMs: undefined,
-          pageUrl: page.url,
-        }),
-      );
-    tally.pages++;
-    if (page.paused) tally.paused++;
-    tally.looks += state.looks;
-    tally.changes += state.changes;
-    if (state.fault) tally.inTrouble++;
-    if (state.lastLookMs !== undefined) tally.lastLookMs = Math.max(tally.lastLookMs ?? 0, state.lastLookMs);
-  }
+  for await (const batch of desk.everyPage()) for (const watched of batch) tallyUp(all, watched);
   return all;
+}
+
+function tallyUp(all: Map<string, Tally>, { page, state }: WatchedPage): void {
+  let tally = all.get(page.site);
+  if (!tally) {
+    const nothing = { pages: 0, paused: 0, looks: 0, changes: 0, inTrouble: 0, lastLookMs: undefined };
+    all.set(page.site, (tally = { site: page.site, ...nothing, pageUrl: page.url }));
+  }
+  tally.pages++;
+  if (page.paused) tally.paused++;
+  tally.looks += state.looks;
+  tally.changes += state.changes;
+  if (state.fault) tally.inTrouble++;
+  if (state.lastLookMs !== undefined) tally.lastLookMs = Math.max(tally.lastLookMs ?? 0, state.lastLookMs);
 }
 
 function siteBody({ pageUrl, lastLookMs, ...tally }: Tally, desk: Desk) {

@@ -42,37 +42,54 @@ interface Row {
 /** A word in the title says more than one in the text. */
 const weights = '4.0, 1.0';
 
+/**
+ * Which rows fit best is found in the index alone: what is said of a hit is read only of the few that are shown, or a word
+ * that every page has would read every page.
+ */
 export function search(db: Database.Database, archive: Archive, query: SearchQuery): readonly SearchHit[] {
   const { match, marks } = readQuery(query.words);
   if (match === undefined) return [];
-  const conditions: string[] = [];
-  const values: unknown[] = [match];
-  const add = (condition: string, value: unknown) => {
-    if (value === undefined) return;
-    conditions.push(condition);
-    values.push(value);
-  };
-  add('pages.site = ?', query.site);
-  add(`EXISTS (SELECT 1 FROM json_each(pages.settings, '$.tags') WHERE value = ?)`, query.tag);
-  add('versions.at >= ?', query.fromMs);
-  add('versions.at < ?', query.toMs);
   const words = query.past ? 'past_words' : 'current_words';
-  const join = query.past
-    ? 'JOIN versions ON versions.id = past_words.rowid JOIN pages ON pages.pk = versions.pk JOIN states ON states.pk = pages.pk'
-    : 'JOIN pages ON pages.pk = current_words.rowid JOIN states ON states.pk = pages.pk JOIN versions ON versions.pk = pages.pk AND versions.number = states.version';
+  const about = query.past
+    ? 'versions JOIN pages ON pages.pk = versions.pk JOIN states ON states.pk = pages.pk'
+    : 'pages JOIN states ON states.pk = pages.pk JOIN versions ON versions.pk = pages.pk AND versions.number = states.version';
+  const row = query.past ? 'versions.id' : 'pages.pk';
+  const { conditions, values } = conditionsOf(query);
+  const wanted =
+    conditions.length > 0
+      ? `AND EXISTS (SELECT 1 FROM ${about} WHERE ${row} = ${words}.rowid AND ${conditions.join(' AND ')})`
+      : '';
   const rows = db
     .prepare(
-      `SELECT pages.pk AS pk, pages.id AS pageId, pages.url AS url, pages.site AS site,
+      `WITH best AS MATERIALIZED (
+         SELECT rowid AS hit, -bm25(${words}, ${weights}) AS score FROM ${words}
+         WHERE ${words} MATCH ? ${wanted}
+         ORDER BY score DESC, rowid DESC LIMIT ? OFFSET ?
+       )
+       SELECT pages.pk AS pk, pages.id AS pageId, pages.url AS url, pages.site AS site,
          coalesce(json_extract(pages.settings, '$.title'), states.seen_title) AS title,
-         versions.number AS version, versions.at AS atMs, -bm25(${words}, ${weights}) AS score
-       FROM ${words} ${join}
-       WHERE ${[`${words} MATCH ?`, ...conditions].join(' AND ')}
-       ORDER BY score DESC, atMs DESC, pk LIMIT ? OFFSET ?`,
+         versions.number AS version, versions.at AS atMs, score
+       FROM best CROSS JOIN ${about} WHERE ${row} = hit
+       ORDER BY score DESC, hit DESC`,
     )
-    .all(...values, query.limit, query.skip ?? 0) as Row[];
-  return rows.map(({ pk, title, ...row }) => ({
-    ...row,
+    .all(match, ...values, query.limit, query.skip ?? 0) as Row[];
+  return rows.map(({ pk, title, ...hit }) => ({
+    ...hit,
     ...(title === null ? {} : { title }),
-    snippet: snippet(archive.text(pk, row.version) ?? '', marks),
+    snippet: snippet(archive.text(pk, hit.version) ?? '', marks),
   }));
+}
+
+function conditionsOf(query: SearchQuery): {
+  readonly conditions: readonly string[];
+  readonly values: readonly unknown[];
+} {
+  const all = [
+    ['pages.site = ?', query.site],
+    [`EXISTS (SELECT 1 FROM json_each(pages.settings, '$.tags') WHERE value = ?)`, query.tag],
+    ['versions.at >= ?', query.fromMs],
+    ['versions.at < ?', query.toMs],
+  ] as const;
+  const given = all.filter(([, value]) => value !== undefined);
+  return { conditions: given.map(([condition]) => condition), values: given.map(([, value]) => value) };
 }
