@@ -12,6 +12,7 @@ import type { Bench, Measurement } from '../house/bench.ts';
 import { createLoop } from '../packages/daemon/src/daemon.ts';
 import { settle } from '../packages/daemon/src/config/config.ts';
 import { openSqlite } from '../packages/daemon/src/store/sqlite.ts';
+import { writerWorthIt } from '../packages/daemon/src/store/writer.ts';
 import { rivals } from './observe-rivals.ts';
 
 export const pages = 4_000;
@@ -67,7 +68,7 @@ export interface Ours {
 
 export async function startOurs(urls: readonly string[]): Promise<Ours> {
   const folder = mkdtempSync(join(tmpdir(), 'revisit-bench-'));
-  const opened = openSqlite(join(folder, 'revisit.db'));
+  const opened = openSqlite(join(folder, 'revisit.db'), { writerFrom: writerWorthIt });
   if (opened.kind === 'failed') throw new Error(opened.sentence);
   const { store } = opened;
   const settled = settle({ budget: '1000000/second', spacing: '0', allowNetwork: ['127.0.0.0/8'], robots }, {});

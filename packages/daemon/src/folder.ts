@@ -5,6 +5,7 @@ import { lockFolder } from './store/lock.ts';
 import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
 import { openSqlite } from './store/sqlite.ts';
+import { writerWorthIt } from './store/writer.ts';
 
 export interface Opening {
   readonly kind: 'opened';
@@ -48,7 +49,7 @@ export function openFolder(folder: string): OpenOutcome {
       sentence: `Another revisit works on ${folder}${who}; one at a time, or name another folder with --data.`,
     };
   }
-  const opened = openSqlite(join(folder, 'revisit.db'));
+  const opened = openSqlite(join(folder, 'revisit.db'), { writerFrom: writerWorthIt });
   if (opened.kind === 'failed') {
     lock.release();
     return opened;

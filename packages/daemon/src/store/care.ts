@@ -1,6 +1,6 @@
 /** Looking after the data: integrity and repair, retention, space, backups. */
 import { statSync } from 'node:fs';
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import { Archive, type VersionRow } from './archive.ts';
 import type { Retention } from '../values/retention.ts';
 import { expired, readContent } from './versions.ts';
@@ -158,13 +158,13 @@ export class SqliteCare {
   ): number {
     const own = `json_extract(settings, '$.options.keep')`;
     const all = Object.keys(retention).length > 0;
-    const pages = this.#db
-      .prepare(
-        `SELECT pk, version, told_version AS told, ${own} AS keep FROM states JOIN pages USING (pk)
-         ${all ? '' : `WHERE ${own} IS NOT NULL`}`,
-      )
-      .all() as { pk: number; version: number; told: number; keep: string | null }[];
     const work = () => {
+      const pages = this.#db
+        .prepare(
+          `SELECT pk, version, told_version AS told, ${own} AS keep FROM states JOIN pages USING (pk)
+           ${all ? '' : `WHERE ${own} IS NOT NULL`}`,
+        )
+        .all() as { pk: number; version: number; told: number; keep: string | null }[];
       let gone = 0;
       for (const { pk, version, told, keep } of pages) {
         const rules = (keep === null ? undefined : ownOf(JSON.parse(keep))) ?? retention;
@@ -199,6 +199,18 @@ export class SqliteCare {
 
   /** A consistent copy while everything goes on; complete when the promise resolves. */
   async backup(file: string): Promise<void> {
-    await this.#db.backup(file);
+    if (this.#db.memory) {
+      await this.#db.backup(file);
+      return;
+    }
+    // A reader of its own, whose view stands still: a copy begins anew whenever another connection writes.
+    const reader = new Database(this.#db.name, { readonly: true });
+    try {
+      reader.exec('BEGIN');
+      reader.prepare('SELECT count(*) FROM sqlite_master').get();
+      await reader.backup(file);
+    } finally {
+      reader.close();
+    }
   }
 }

@@ -13,9 +13,11 @@ import type { NewPageSettings } from '../values/page.ts';
 import type { Probe } from '../values/probe.ts';
 import { Archive } from './archive.ts';
 import { SqliteCare } from './care.ts';
+import { LookWrites, type Work } from './look-writes.ts';
 import { migrations } from './migrations.ts';
 import { SqliteOutbox } from './outbox.ts';
 import type { Counts, Kept, LookEntry, NewPage, PageQuery, SiteHour, Store, Version } from './port.ts';
+import { Writer } from './writer.ts';
 import { search, type SearchHit, type SearchQuery } from './search.ts';
 import {
   type PageRow,
@@ -24,7 +26,6 @@ import {
   pageOf,
   selectionText,
   settingsText,
-  stateColumns,
   stateValues,
   watchedOf,
 } from './rows.ts';
@@ -35,12 +36,8 @@ export type Opened =
 
 const pageBatch = 5_000;
 
-/** What a look has nothing to say of stays as it is. */
-const lasting: readonly string[] = ['hash', 'detect_state'];
-const updateState = `UPDATE states SET ${stateColumns
-  .map((column) => `${column} = ${lasting.includes(column) ? `coalesce(?, ${column})` : '?'}`)
-  .join(', ')}
-  WHERE pk = (SELECT pk FROM pages WHERE id = ?) RETURNING pk`;
+const settled = (kept: Kept<unknown>): Kept<undefined> =>
+  kept.kind === 'kept' ? { kind: 'kept', value: undefined } : kept;
 
 /** What SQLite's result codes mean to the person who owns the disk. */
 function faultOf(error: unknown): { code: string; sentence: string } {
@@ -62,8 +59,11 @@ function faultOf(error: unknown): { code: string; sentence: string } {
   throw error;
 }
 
-/** Opens or creates the database at `file` (":memory:" keeps nothing). */
-export function openSqlite(file: string): Opened {
+/**
+ * Opens or creates the database at `file` (":memory:" keeps nothing). From `writerFrom` looks at once, what looks write goes to
+ * a thread of its own; without it never, as simulated time cannot wait for one.
+ */
+export function openSqlite(file: string, { writerFrom = Infinity } = {}): Opened {
   try {
     const db = new Database(file);
     db.pragma('journal_mode = WAL');
@@ -88,7 +88,7 @@ export function openSqlite(file: string): Opened {
         db.pragma(`user_version = ${step + 1}`);
       })();
     }
-    return { kind: 'opened', store: new SqliteStore(db) };
+    return { kind: 'opened', store: new SqliteStore(db, writerFrom) };
   } catch (error) {
     return { kind: 'failed', sentence: `${file}: ${faultOf(error).sentence}` };
   }
@@ -102,11 +102,17 @@ export class SqliteStore implements Store {
   readonly outbox: SqliteOutbox;
   readonly care: SqliteCare;
 
-  constructor(db: Database.Database) {
+  readonly #lookWrites: LookWrites;
+  readonly #writerFrom: number;
+  #writer: Writer | undefined;
+
+  constructor(db: Database.Database, writerFrom = Infinity) {
     this.#db = db;
     this.#archive = new Archive(db);
     this.outbox = new SqliteOutbox(db);
     this.care = new SqliteCare(db, this.#archive);
+    this.#lookWrites = new LookWrites((text) => this.#sql(text), this.#archive, this.outbox);
+    this.#writerFrom = writerFrom;
   }
 
   #sql(text: string): Database.Statement<unknown[]> {
@@ -263,11 +269,7 @@ export class SqliteStore implements Store {
   }
 
   dispatched(probes: readonly Probe[]): Promise<Kept<undefined>> {
-    return this.#write(() => {
-      for (const probe of probes)
-        this.#sql('INSERT OR REPLACE INTO in_flight VALUES (?, ?, ?)').run(probe.id, probe.atMs, JSON.stringify(probe));
-      return undefined;
-    });
+    return this.#writeLooks({ kind: 'dispatched', probes }).then(settled);
   }
 
   unfinished(): Promise<readonly Probe[]> {
@@ -276,48 +278,22 @@ export class SqliteStore implements Store {
   }
 
   finished(probeIds: readonly string[]): Promise<Kept<undefined>> {
-    return this.#write(() => {
-      for (const id of probeIds) this.#sql('DELETE FROM in_flight WHERE id = ?').run(id);
-      return undefined;
-    });
+    return this.#writeLooks({ kind: 'finished', probeIds }).then(settled);
   }
 
   commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
-    return this.#write(() => looks.flatMap((look) => this.#keepLook(look) ?? []));
+    if (looks.length >= this.#writerFrom) this.#writer ??= new Writer(this.#db.name);
+    return this.#writeLooks({ kind: 'commit', looks });
   }
 
-  #keepLook(look: Look): Change | undefined {
-    this.#sql('DELETE FROM in_flight WHERE id = ?').run(look.probeId);
-    const row = this.#sql(updateState).get(...stateValues(look.state), look.pageId) as { pk: number } | undefined;
-    // The page was removed while we looked.
-    if (!row) return undefined;
-    this.#sql('INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?)').run(
-      row.pk,
-      look.atMs,
-      lookKinds.indexOf(look.kind),
-      look.endedAtMs - look.atMs,
-      look.bytesReceived,
-    );
-    if (look.projection) this.#archive.keep(row.pk, look.state.version, look.atMs, look.projection, look.raw);
-    if (!look.change) return undefined;
-    const change = this.#log(look.change, look.probeId);
-    this.outbox.plan(change, look.deliveries ?? [], look.endedAtMs);
-    return change;
+  /** Here, or in the thread once there is one. */
+  #writeLooks(work: Work): Promise<Kept<readonly Change[]>> {
+    return this.#writer?.write(work) ?? this.#write(() => this.#lookWrites.do(work));
   }
 
-  /** A change's id follows from the probe and the page, so a look that is kept twice is still one change. */
-  #log(entry: Omit<Change, 'sequence' | 'id'>, probeId: string): Change {
-    const id = createHash('sha256').update(`${probeId}\n${entry.pageId}\n${entry.kind}`).digest('hex').slice(0, 24);
-    const { next } = this.#sql('SELECT coalesce(max(sequence), 0) + 1 AS next FROM changes').get() as { next: number };
-    const change: Change = { sequence: next, id, ...entry };
-    this.#sql('INSERT INTO changes VALUES (?, ?, ?, ?, ?)').run(
-      next,
-      id,
-      entry.pageId,
-      entry.atMs,
-      JSON.stringify(change),
-    );
-    return change;
+  /** Several works in one transaction: all of them or none. */
+  together(works: readonly Work[]): Promise<Kept<readonly (readonly Change[])[]>> {
+    return this.#write(() => works.map((work) => this.#lookWrites.do(work)));
   }
 
   changes(query: {
@@ -430,8 +406,8 @@ export class SqliteStore implements Store {
     return Promise.resolve(row?.value);
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    await this.#writer?.close();
     this.#db.close();
-    return Promise.resolve();
   }
 }
