@@ -39,7 +39,7 @@ function View({ place, pages }: { readonly place: Place; readonly pages: number 
         <PageView key={id} id={id} part={part} query={place.query} />
       );
     case 'add':
-      return <AddPage url={place.query.get('url') ?? ''} />;
+      return <AddPage key={place.query.get('url') ?? ''} url={place.query.get('url') ?? ''} />;
     case 'plan':
       return <Plan />;
     case 'sites':

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { isDemo } from './demo.ts';
 import { number } from './format.ts';
 import type { Answer } from './server.ts';
@@ -5,6 +6,7 @@ import type { Answer } from './server.ts';
 const views: readonly (readonly [string, string])[] = [
   ['changes', 'Changes'],
   ['pages', 'Pages'],
+  ['search', 'Search'],
   ['plan', 'Plan'],
   ['sites', 'Sites'],
   ['robots', 'Robots'],
@@ -20,8 +22,14 @@ interface Props {
 
 /** Where one can go, and the daemon in four lines. */
 export function Rail({ view, status, lost }: Props) {
+  const rail = useRef<HTMLElement>(null);
+  // On a phone the names are a strip that may be wider than the screen.
+  useEffect(
+    () => rail.current?.querySelector('[aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' }),
+    [view],
+  );
   return (
-    <nav class="rail" aria-label="Views">
+    <nav ref={rail} class="rail" aria-label="Views">
       <a class="name" href="#/changes">
         <img src="./mark.svg" alt="" width="18" height="18" />
         Revisit

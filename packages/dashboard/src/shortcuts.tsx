@@ -4,6 +4,7 @@ import { go } from './route.ts';
 const places: Readonly<Record<string, string>> = {
   c: '#/changes',
   p: '#/pages',
+  f: '#/search',
   l: '#/plan',
   s: '#/sites',
   r: '#/robots',
@@ -37,6 +38,7 @@ export function Shortcuts() {
   const rows: readonly (readonly [string, string])[] = [
     ['g c', 'Changes'],
     ['g p', 'Pages'],
+    ['g f', 'Search'],
     ['g l', 'Plan'],
     ['g s', 'Sites'],
     ['g r', 'Robots'],

@@ -275,3 +275,29 @@ describe('the lab', () => {
     expect((await ask<{ traces: unknown[] }>('GET', '/api/lab')).body.traces.length).toBe(1);
   });
 });
+
+describe('a preview', () => {
+  const preview = async (): Promise<string> => {
+    const asked = ask<{ picture: string }>('POST', '/api/preview', { url: 'https://s0.example/p' });
+    let answered = false;
+    void asked.then(() => (answered = true));
+    while (!answered) {
+      await new Promise(setImmediate);
+      await world.clock.runUntil(world.clock.nowMs() + 1_000);
+    }
+    const { status, body } = await asked;
+    expect(status).toBe(200);
+    return body.picture;
+  };
+
+  test('fetched anew has a picture of its own name, so that no frame keeps the old one', async () => {
+    const first = await preview();
+    expect(await preview()).toBe(first);
+    expect((await app.inject(`/api/preview/${first}`)).statusCode).toBe(200);
+    await world.clock.runUntil(world.clock.nowMs() + hourMs);
+    const second = await preview();
+    expect(second).not.toBe(first);
+    expect((await app.inject(`/api/preview/${second}`)).statusCode).toBe(200);
+    expect((await app.inject(`/api/preview/${first}`)).statusCode).toBe(404);
+  });
+});

@@ -1,5 +1,5 @@
 /** A look at a page before it is watched: what would be kept of it, the parts one could choose, and a picture to point at. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { readPage } from '../config/page-input.ts';
 import { detect } from '../detect/detect.ts';
@@ -24,6 +24,8 @@ const keepMs = 5 * 60_000;
 const keptMax = 20;
 
 interface Peeked {
+  /** Another with each fetch, so that no frame shows an old picture under the name of a new one. */
+  readonly picture: string;
   readonly atMs: number;
   readonly finalUrl: string;
   readonly outcome: Fetched;
@@ -94,7 +96,7 @@ export function previewRoutes(app: Api, desk: Desk): void {
       format: projection?.format ?? null,
       fault: detection.kind === 'unreadable' ? detection.fault : null,
       outline: isHtml(known.outcome) ? [...outline(textOf(known.outcome))] : [],
-      picture: isHtml(known.outcome) ? key : null,
+      picture: isHtml(known.outcome) ? known.picture : null,
     };
   });
 }
@@ -110,7 +112,7 @@ async function look(loop: Loop, page: Parameters<Loop['peek']>[0], atMs: number)
     case 'not-modified':
       return fault('status-unexpected', 'The server answers 304.');
     default:
-      return { atMs, finalUrl: finalUrl ?? page.url, outcome };
+      return { picture: randomUUID(), atMs, finalUrl: finalUrl ?? page.url, outcome };
   }
 }
 
@@ -123,7 +125,7 @@ function pictureRoute(app: Api, peeked: ReadonlyMap<string, Peeked>): void {
     answers: { 200: Media('text/html', 'For a sandboxed frame.') },
   });
   app.get('/api/preview/:picture', { schema }, (request, reply) => {
-    const known = peeked.get(request.params.picture);
+    const known = [...peeked.values()].find(({ picture }) => picture === request.params.picture);
     if (!known || !isHtml(known.outcome))
       return problem(reply, 404, 'preview-unknown', 'No page was previewed under that name in the last minutes.');
     return reply

@@ -34,6 +34,11 @@ function buildWhenOld(): void {
     execFileSync(process.execPath, [join(import.meta.dirname, '../../../../house/build.ts')], { stdio: 'ignore' });
 }
 
+const looks = [
+  { colorScheme: 'light', width: 1200 },
+  { colorScheme: 'dark', width: 390 },
+] as const;
+
 /** Everything a page's author could try, in one text. */
 const evil = `"><img src=x onerror="window.pwned=1"><script>window.pwned=1</script><style>*{display:none}</style>‮gnp.exe\u0007 ${'W'.repeat(3_000)}`;
 /** The worst that is still a name of a header: signs of quotes, entities and templates. */
@@ -116,6 +121,19 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     await page.evaluate((to) => void (location.hash = to), hash);
     await settled();
     await page.locator('main h1').waitFor();
+  };
+  /** In light and wide, then dark and narrow: labels, contrast, focus, and nothing wider than the window. */
+  const fitForAll = async (on: Page, view: string): Promise<void> => {
+    for (const look of looks) {
+      await on.emulateMedia({ colorScheme: look.colorScheme });
+      await on.setViewportSize({ width: look.width, height: 800 });
+      await complains(on, `${view} ${look.colorScheme}`);
+    }
+  };
+  const complains = async (on: Page, what: string): Promise<void> => {
+    expect(await on.evaluate(accessibilityComplaints), what).toEqual([]);
+    const wide = await on.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(wide, `${what} is wider than the window`).toBeLessThanOrEqual(0);
   };
   const said = (): Promise<string> => page.locator('main').innerText();
 
@@ -428,6 +446,9 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     await other.goto(`${empty.url}/#/changes`);
     await other.getByRole('button', { name: 'Watch the demo web' }).click();
     await other.waitForURL((url) => url.origin !== empty.url, { timeout: 30_000 });
+    await other.getByRole('heading', { name: 'Learned and true' }).waitFor();
+    await other.getByText('A change waits').waitFor();
+    await fitForAll(other, '#/demo');
     await other.getByRole('link', { name: /^Pages/ }).click();
     await other.locator('.page-row a').first().waitFor({ timeout: 20_000 });
     await other.goto('about:blank');
@@ -450,9 +471,12 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     const { secret } = made.json() as { secret: string };
     const other = await context.newPage();
     await other.goto(`${url}/#/changes`);
+    await other.getByLabel('Token').waitFor();
+    await fitForAll(other, 'the page that asks for a token');
     await other.getByLabel('Token').fill('rv_wrong');
     await other.getByRole('button', { name: 'Open' }).click();
     await other.getByText('The token is not known').waitFor();
+    await fitForAll(other, 'the page that refuses a token');
     await other.getByLabel('Token').fill(secret);
     await other.getByRole('button', { name: 'Open' }).click();
     await other.getByText('Nothing is watched yet').waitFor();
@@ -469,6 +493,7 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
       '#/changes',
       '#/pages',
       '#/add',
+      `#/add?url=${encodeURIComponent(`${web.url}/news`)}`,
       `#/pages/${id}`,
       `#/pages/${id}/when`,
       `#/pages/${id}/looks`,
@@ -481,20 +506,14 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
       '#/settings',
       '#/search?q=bridge',
     ];
-    for (const [colorScheme, width] of [
-      ['light', 1200],
-      ['dark', 390],
-    ] as const) {
+    for (const { colorScheme, width } of looks) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 800 });
       await go('#/changes');
       for (const hash of views) {
         await turn(hash);
-        expect(await page.evaluate(accessibilityComplaints), `${hash} ${colorScheme}`).toEqual([]);
-        const wide = await page.evaluate(
-          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        );
-        expect(wide, `${hash} at ${width} is wider than the window`).toBeLessThanOrEqual(0);
+        if (hash.startsWith('#/add?')) await page.frameLocator('.picture iframe').locator('#lead').waitFor();
+        await complains(page, `${hash} ${colorScheme}`);
       }
     }
     await page.setViewportSize({ width: 1200, height: 800 });

@@ -17,7 +17,10 @@ export function Login({ onOpen }: { readonly onOpen: () => void }) {
   };
   return (
     <main class="stack login">
-      <h1>Revisit</h1>
+      <h1 class="row">
+        <img src="./mark.svg" alt="" width="22" height="22" />
+        Revisit
+      </h1>
       <p>
         This daemon is reached from beyond its machine, so it asks for a token. There,{' '}
         <code>revisit token add NAME --scope write</code> makes one.

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { Foreign } from '../parts/foreign.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { ago, bare, harmless } from '../format.ts';
@@ -9,6 +10,11 @@ export function Search({ query }: { readonly query: URLSearchParams }) {
   const q = query.get('q') ?? '';
   const past = query.get('past') === 'true';
   const now = useNow();
+  const field = useRef<HTMLInputElement>(null);
+  // Who comes here with nothing to look for yet, comes to type.
+  useEffect(() => {
+    if (field.current?.value === '') field.current.focus();
+  }, []);
   const hits = useAsk(
     async () => (q.trim() === '' ? { hits: [] } : ask('GET /api/search', { query: { q, past, limit: 50 } })),
     [q, past],
@@ -23,6 +29,7 @@ export function Search({ query }: { readonly query: URLSearchParams }) {
       <div class="stack">
         <div class="row" role="search">
           <input
+            ref={field}
             data-filter
             class="grow"
             type="search"
