@@ -2,12 +2,13 @@
  * Every policy on every trace at 10, 30 and 100 probes per expected change: the figure of docs/learning.md.
  *
  *   npx node experiments/policy-comparison.ts TRACES CACHE.jsonl [--traces a,b] [--budgets 10,30,100] [--policies all]
- *       [--again revisit] [--without siblings,week] [--aims staleness,work-hours] [--seconds 240]
+ *       [--again revisit] [--without siblings,week] [--aims staleness,work-hours] [--evenly market] [--seconds 240]
  *
  * A row a cell is added to the cache as soon as it is known, and cells found there are not run again but for the policies
  * named by --again, so after a change of `revisit` only `revisit` is run. `bound` is the rate-optimal plan that knows how
  * often each page will change in the test. --aims ask revisit for fresh copies instead of short delays, or to count Monday to
- * Friday 8 to 18 (UTC) three times; every row is scored for all three. Ends after --seconds with what there is; call it again to go on.
+ * Friday 8 to 18 (UTC) three times; every row is scored for all three. --evenly market runs revisit as the daemon does, whose
+ * requests leave evenly: by the market's prices, with nothing to borrow from quiet weeks; --evenly feedback without the market. Ends after --seconds with what there is; call it again to go on.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -110,7 +111,13 @@ export function aimsOf(words: readonly string[]): Aims {
   };
 }
 
-export function runCell(split: Split, name: string, looksPerChange: number, aims: Aims = {}): Omit<Row, 'trace'> {
+export function runCell(
+  split: Split,
+  name: string,
+  looksPerChange: number,
+  aims: Aims = {},
+  market = false,
+): Omit<Row, 'trace'> {
   const allowed = probesAllowed(split, { kind: 'per-change', looks: looksPerChange });
   const kin = kinOf(split.names);
   const entry: PolicyEntry = name === 'bound' ? { knob: 'told', create: () => boundPolicy(split) } : policies[name]!;
@@ -119,7 +126,7 @@ export function runCell(split: Split, name: string, looksPerChange: number, aims
     const policy =
       entry.knob === 'scale' ? entry.create(knob) : name === 'revisit' ? new RevisitPolicy(aims) : entry.create();
     const told = entry.knob === 'told' ? knob : 1;
-    return replay(split, policy, { allowed, told, kin, learn: 'probes', spacingSeconds: 0 });
+    return replay(split, policy, { allowed, told, kin, learn: 'probes', spacingSeconds: 0, market });
   };
   const done = calibrate(allowed, run, { start: 1, rises: entry.knob === 'told' });
   const { meanDelayHours, freshness } = scoreProbes(split, done.replay.log);
@@ -163,8 +170,10 @@ function main(words: readonly string[]): void {
   const again = option('again', '');
   const without = option('without', '');
   const aims = option('aims', '');
+  const evenly = option('evenly', '');
   const form = [
     'revisit',
+    ...(evenly.length > 0 ? ['evenly by', ...evenly] : []),
     ...(without.length > 0 ? ['without', ...without] : []),
     ...(aims.length > 0 ? ['for', ...aims] : []),
   ].join(' ');
@@ -183,7 +192,8 @@ function main(words: readonly string[]): void {
         if (performance.now() > until) return;
         split ??= readSplit(folder, sources[trace]!);
         const parts = Object.fromEntries(without.map((part) => [part, false])) as Parts;
-        const row: Row = { trace, ...runCell(split, name, budget, { parts, ...aimsOf(aims) }), policy };
+        const asAsked = { parts, ...aimsOf(aims), ...(evenly.length > 0 ? { horizonSeconds: 3600 } : {}) };
+        const row: Row = { trace, ...runCell(split, name, budget, asAsked, evenly.includes('market')), policy };
         appendFileSync(cache, `${JSON.stringify(row)}\n`);
         process.stdout.write(
           `${trace} ${budget} ${policy} ${row.delayHours.toPrecision(4)} h, ${row.workDelayHours.toPrecision(4)} h of work, fresh ${row.freshness.toFixed(4)}\n`,

@@ -158,7 +158,8 @@ export {
 } from './plan/vantage.ts';
 export { lambdacrawl } from './policy/allocations.ts';
 export { type PolicyEntry, policies } from './policy/catalog.ts';
-export type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy/policy.ts';
+export { KeptMarket } from './policy/kept-market.ts';
+export type { Belief, Choice, DearSite, Finding, MarketPrices, Policy, Watched } from './policy/policy.ts';
 export { type PolicyCollection, CollectionPolicy } from './policy/collection-policy.ts';
 export { type Fairness, FairOrder } from './policy/fair-order.ts';
 export { type Allocation, RatePolicy } from './policy/rate-policy.ts';

@@ -1,16 +1,17 @@
 /**
  * The market of the running collection (core's standing market), kept up to date page by page: a page that was looked at
  * brings its new rate, a page or a site that comes, goes or is given other limits changes its own entry, and nothing else is
- * worked out again. From time to time, and soon after pages or limits changed, the policy hears the prices. They are those
- * of even pages: the week hardly moves them, and its curve takes a moment that only somebody who asks for the plan waits for.
+ * worked out again. When the policy hears the prices, core's kept market says. They are those of even pages: the curve of a
+ * week takes a moment that only somebody who asks for the plan waits for.
  *
  * Pages that one request serves are one entry, under the first of them, with the sum of their rates × weights.
  */
 import {
+  KeptMarket,
   type Policy,
   type Prices,
   type Standing,
-  StandingMarket,
+  type StandingMarket,
   type SteadyCurve,
   evenCurve,
   profile,
@@ -20,71 +21,62 @@ import {
 import type { Collection, Entry } from './collection.ts';
 
 const daySeconds = 86_400;
-/** Prices are told again after this many new models, and this share of the pages. */
-const modelsBetweenPrices = 64;
-const pagesBetweenPrices = 1 / 8;
 /** The week is read again when an hour of it has moved by this much of the average hour. */
 const weekMoved = 0.1;
 
 export class CollectionMarket {
-  readonly market = new StandingMarket();
+  readonly #kept: KeptMarket;
   readonly #policy: Policy;
   readonly #collection: Collection;
-  #looksPerSecond: number;
   /** The week that the curve was made of; even at first. */
   #week: readonly number[] = [];
   #curve: SteadyCurve = evenCurve;
-  /** The price before pages or limits began to change; undefined when they have not since prices were told. */
-  #before: number | undefined;
-  #modelsSince = Infinity;
-  #prices: Prices | undefined;
 
   constructor(policy: Policy, collection: Collection, looksPerSecond: number) {
     this.#policy = policy;
     this.#collection = collection;
-    this.#looksPerSecond = looksPerSecond;
+    this.#kept = new KeptMarket(policy, looksPerSecond);
+  }
+
+  get market(): StandingMarket {
+    return this.#kept.market;
   }
 
   get looksPerSecond(): number {
-    return this.#looksPerSecond;
+    return this.#kept.looksPerSecond;
   }
 
   setBudget(looksPerSecond: number, now: number): void {
-    this.tell(now);
-    this.#looksPerSecond = looksPerSecond;
-    this.#modelsSince = Infinity;
+    this.#kept.setBudget(looksPerSecond, now);
   }
 
   /** The most looks a second that a site allows. */
   setCap(site: number, looksPerSecond: number): void {
-    if (this.market.capOf(site) === looksPerSecond) return;
-    this.#changing();
-    this.market.setCap(site, looksPerSecond);
+    this.#kept.setCap(site, looksPerSecond);
   }
 
   watched(entry: Entry, now: number): void {
-    this.#changing();
+    this.#kept.changing();
     this.#enter(entry, now);
   }
 
   /** The page has left the collection. */
   unwatched(entry: Entry, now: number): void {
-    this.#changing();
+    this.#kept.changing();
     this.market.remove(entry.index);
     for (const other of this.#collection.withUrl(entry.page.url)) this.#enter(other, now);
   }
 
   /** The page has a new model. */
   learned(entry: Entry, now: number): void {
-    this.#modelsSince++;
+    this.#kept.learned();
     this.#enter(entry, now);
   }
 
   /** Every page anew: after what belongs to no page was restored. */
   survey(now: number): void {
     for (const entry of this.#collection) this.#enter(entry, now);
-    this.#before = undefined;
-    this.#modelsSince = Infinity;
+    this.#kept.surveyed();
   }
 
   /** What such a budget comes to, with the week as it is known now. */
@@ -94,26 +86,12 @@ export class CollectionMarket {
 
   /** The prices as they were last told. */
   get prices(): Prices | undefined {
-    return this.#prices;
+    return this.#kept.prices;
   }
 
   /** Tells the policy the prices, when there is news. */
   tell(now: number): void {
-    const enough = Math.max(modelsBetweenPrices, pagesBetweenPrices * this.market.pages);
-    if ((this.#before === undefined && this.#modelsSince < enough) || this.market.pages === 0) return;
-    if (!(this.#looksPerSecond > 0)) return;
-    const prices = this.market.prices(this.#looksPerSecond);
-    const moved = this.#before && prices.price > 0 ? Math.log(prices.price / this.#before) : 0;
-    this.#before = undefined;
-    this.#modelsSince = 0;
-    this.#prices = prices;
-    if (prices.price > 0) this.#policy.setPrices?.({ price: prices.price, moved, dear: dearOf(prices) }, now);
-  }
-
-  #changing(): void {
-    if (this.#before !== undefined) return;
-    const known = this.market.pages > 0 && this.#looksPerSecond > 0;
-    this.#before = known ? this.market.prices(this.#looksPerSecond).price : 0;
+    this.#kept.tell(now);
   }
 
   /** The pages that are looked at by the request that looks at this one. */
@@ -155,9 +133,4 @@ function weekOf(hours: readonly number[]): ReturnType<typeof profile> {
     hours.map((value) => value / mean),
     weekSeconds,
   );
-}
-
-/** By which factor a look is dearer on sites whose limits bind. */
-function dearOf({ price, dearSites }: Prices): ReadonlyMap<number, number> {
-  return new Map(dearSites.map((dear) => [dear.site, 1 + dear.price / price]));
 }

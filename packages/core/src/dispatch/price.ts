@@ -1,13 +1,13 @@
 /**
- * The price of a look, moved so that the budget is spent: every look raises it a little, every second that allows a look
- * lowers it as much.
+ * The price of a look, so that the budget is spent. Where a market of all pages is kept, its price is the price, and what is kept
+ * here is the correction of what the market's model gets wrong; without one the correction is all there is, and free:
  *
- *   d ln price = (looks made - budget * time passed) / inertia
+ *   price = market's price * e^correction,   d correction = (looks made - budget * time passed) / inertia
  *
  * The inertia is the number of looks that moves the price by a factor e. It grows from a few dozen looks, so that a bad
  * first guess is corrected at once, to the looks of `horizonSeconds`, so that busy weeks may borrow from quiet ones: that
  * is where the gain over an even spread lies. Over any long time the looks made differ from the budget by at most a few
- * times the inertia.
+ * times the inertia, as long as the correction is within its bounds.
  *
  * Where requests leave through a gate that holds the budget, looks made never exceed it, however many are wanted. So while
  * somebody who is due must wait (`pressed`), time passing lowers nothing, and every look raises the price until no more is
@@ -23,8 +23,14 @@ const stepMax = 0.5;
 /** A host asks more often than this, in seconds and looks; where it did not, it slept, and looks not made then are not owed. */
 const awakeSeconds = 7200;
 const awakeLooks = 16;
+/** A market's price is corrected by at most this factor, which is a factor of two in looks: bursts and siblings, which no plan made
+ * ahead can know, bring up to about as many looks as that. What is further off is the market's to mend. */
+export const correctionMax = 4;
 
 export class Price {
+  /** ln of the market's price; NaN without one. */
+  private anchor = Number.NaN;
+  /** ln of the price, or of its correction where there is a market. */
   private level = Number.NaN;
   private budget = 0;
   private perPage = 0;
@@ -38,9 +44,9 @@ export class Price {
     this.horizonSeconds = horizonSeconds;
   }
 
-  /** A guess of the price, made when there is something to guess from, and again until a look has been paid for. */
+  /** A guess of the price, made when there is something to guess from, and again until a look has been paid for; a market needs none. */
   start(price: number): void {
-    if (!this.paid) this.level = Math.log(price);
+    if (!this.paid) this.level = Number.isNaN(this.anchor) ? Math.log(price) : 0;
   }
 
   /** Whether a look has been paid for, here or before a restart: until then the price is a guess. */
@@ -54,17 +60,30 @@ export class Price {
 
   setBudget(looksPerSecond: number, pages: number, now: number): void {
     this.pass(now);
-    // Twice the looks a page halve the gaps, and the price goes as their square.
+    // Twice the looks a page halve the gaps, and the price goes as their square; a market soon says it better.
     const perPage = looksPerSecond / Math.max(1, pages);
-    if (this.started && this.perPage > 0 && perPage > 0) this.level -= 2 * Math.log(perPage / this.perPage);
+    if (this.started && this.perPage > 0 && perPage > 0) this.shift(-2 * Math.log(perPage / this.perPage));
     this.budget = looksPerSecond;
     this.perPage = perPage;
+  }
+
+  /** The market's price from now on, and the looks a second that it is the price of. */
+  follow(price: number, looksPerSecond: number, pages: number, now: number): void {
+    this.pass(now);
+    const whole = this.logarithm();
+    const corrected = !Number.isNaN(this.anchor);
+    this.anchor = Math.log(price);
+    if (!this.paid) this.level = 0;
+    else if (!corrected) this.level = whole - this.anchor;
+    this.bound();
+    this.budget = looksPerSecond;
+    this.perPage = looksPerSecond / Math.max(1, pages);
   }
 
   /** The market's price has moved by this logarithm, because there are other pages now, or limits bind. */
   move(logarithm: number, pages: number, now: number): void {
     this.pass(now);
-    if (this.started) this.level += logarithm;
+    if (this.started) this.shift(logarithm);
     this.perPage = this.budget / Math.max(1, pages);
   }
 
@@ -72,6 +91,7 @@ export class Price {
     this.pass(now);
     this.paid = true;
     this.level += 1 / this.inertia();
+    this.bound();
   }
 
   /** Whether somebody who is due must wait, from now on. */
@@ -82,11 +102,16 @@ export class Price {
 
   at(now: number): number {
     this.pass(now);
-    return Math.exp(this.level);
+    return Math.exp(this.logarithm());
+  }
+
+  /** The factor by which the market's price is corrected; undefined without a market. */
+  get correction(): number | undefined {
+    return Number.isNaN(this.anchor) || !this.started ? undefined : Math.exp(this.level);
   }
 
   save(): number[] {
-    return [this.level, this.perPage, this.allowed];
+    return [this.logarithm(), this.perPage, this.allowed];
   }
 
   /** Goes on from a saved price, corrected for a budget that has changed since. */
@@ -96,8 +121,25 @@ export class Price {
     this.last = now;
     this.paid = true;
     this.level = this.perPage > 0 && perPage > 0 ? level - 2 * Math.log(this.perPage / perPage) : level;
+    if (!Number.isNaN(this.anchor)) this.level -= this.anchor;
+    this.bound();
     if (!(this.perPage > 0)) this.perPage = perPage;
     this.allowed = allowed;
+  }
+
+  private logarithm(): number {
+    return Number.isNaN(this.anchor) ? this.level : this.anchor + this.level;
+  }
+
+  private shift(logarithm: number): void {
+    if (Number.isNaN(this.anchor)) this.level += logarithm;
+    else this.anchor += logarithm;
+  }
+
+  private bound(): void {
+    if (Number.isNaN(this.anchor)) return;
+    const most = Math.log(correctionMax);
+    this.level = Math.max(-most, Math.min(most, this.level));
   }
 
   private inertia(): number {
@@ -111,5 +153,6 @@ export class Price {
     this.last = now;
     this.allowed += this.budget * passed;
     if (!this.pressed) this.level -= Math.min(stepMax, (this.budget * passed) / this.inertia());
+    this.bound();
   }
 }

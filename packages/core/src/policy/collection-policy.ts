@@ -72,8 +72,10 @@ export class CollectionPolicy implements Policy {
     return Math.min(...this.#collections.map(({ policy }) => policy.asksAgainAt?.() ?? Infinity));
   }
 
-  setPrices(prices: MarketPrices, now: number): void {
-    for (const { policy } of this.#collections) policy.setPrices?.(prices, now);
+  /** The market's price is that of one budget; where there are several, each collection hears only what is dear. */
+  setPrices({ price, ...others }: MarketPrices, now: number): void {
+    const one = this.#collections.length === 1 && price !== undefined;
+    for (const { policy } of this.#collections) policy.setPrices?.(one ? { price, ...others } : others, now);
   }
 
   started(page: number, now: number): void {

@@ -57,12 +57,24 @@ export interface Belief {
 
 /** What looks cost, as the market of the whole collection has it. */
 export interface MarketPrices {
-  /** What one more look saves, in weighted change-seconds. */
-  readonly price: number;
-  /** ln of how far that moved because pages or limits of sites changed, not because pages are believed to change otherwise. */
+  /** What one more look saves, in weighted change-seconds, where no limit of a site binds; undefined where the budget is
+   * divided among collections, each of which finds its own. */
+  readonly price?: number;
+  /** Looks a second that are left for pages of such sites. */
+  readonly looksPerSecond: number;
+  /** ln of how far the price moved because pages or limits of sites changed, not because pages are believed to change otherwise. */
   readonly moved: number;
-  /** Sites whose limits bind, with the factor by which a look is dearer there. */
-  readonly dear: ReadonlyMap<number, number>;
+  /** Sites whose limits bind. */
+  readonly dear: ReadonlyMap<number, DearSite>;
+}
+
+export interface DearSite {
+  /** What one more look there saves. */
+  readonly price: number;
+  /** The same over the price elsewhere. */
+  readonly factor: number;
+  /** Looks a second that the site allows. */
+  readonly looksPerSecond: number;
 }
 
 export interface Policy {

@@ -212,7 +212,7 @@ test('pages come and go, looks fail, budgets change, a week is slept through', (
   const next = random(6);
   live(policy, 0, 10 * day, () => next() < 0.05);
   policy.forget(3);
-  policy.started(4);
+  policy.started(4, 10 * day);
   policy.forget(4);
   policy.looked(4, 10 * day, { kind: 'changed' });
   policy.watch(page(3, { groups: [0] }), 10 * day);
@@ -266,7 +266,7 @@ test('behind a gate that lets the budget out evenly, a price that began too low 
   for (let now = 0; now < 20 * day; now += 36) {
     const choice = policy.next(now);
     if (!choice || choice.at > now) continue;
-    policy.started(choice.page);
+    policy.started(choice.page, now);
     const fast = choice.page < 100;
     const missed = (now - lastLook[choice.page]!) * (fast ? 2 / day : 0.02 / day);
     const changed = lastLook[choice.page]! > 0 && next() < 1 - Math.exp(-missed);

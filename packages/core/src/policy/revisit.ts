@@ -7,16 +7,17 @@
  * found changed: from then on every second costs more than the average second of the best plan, so waiting cannot pay.
  * For staleness (a copy is stale or not, however many changes were missed) the mark is 1 - (1 + U) exp(-U) = c r / (w a),
  * and a page that changes faster than looks can follow is left alone.
- * The price follows the budget (dispatch/price.ts). A page about which little is known has the mean of a wide posterior for
- * its rate, which is more than most such pages have: it is looked at for what may be learned, by the same mark.
+ * The price is the market's, corrected, or follows the budget where there is none (look-prices.ts). A page about which
+ * little is known has the mean of a wide posterior for its rate, which is more than most such pages have: it is looked at for what
+ * may be learned, by the same mark.
  *
  * Due times are kept in a heap and checked when they come up; a price or activity that falls only makes them late to be
  * moved on, one that rises by more than a tenth moves the pages concerned. Cost: O(log pages) a look, and O(members) for
  * a group with an episode worth a look.
  */
-import { Price } from '../dispatch/price.ts';
 import { PageModels, type Parts } from '../learn/page-models.ts';
 import { DueQueue } from '../time/due-queue.ts';
+import { type Fallen, LookPrices } from './look-prices.ts';
 import type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy.ts';
 import { type Asked, Ripeness } from './ripeness.ts';
 
@@ -48,15 +49,13 @@ export class RevisitPolicy implements Policy {
   readonly name = 'revisit';
   private readonly models: PageModels;
   private readonly aims: Aims;
-  private readonly price: Price;
+  private readonly prices: LookPrices;
   private readonly ripeness: Ripeness;
   private readonly queue = new DueQueue();
   private readonly members: Members[] = [];
   private readonly plannedActivity: number[] = [];
   private pages = 0;
   private budget = 0;
-  /** The price at the last plan. */
-  private plannedPrice = Number.NaN;
   private usualMass = 0.03;
   /** Pages of large groups that may still be gone through; every look adds some. */
   private effort = 0;
@@ -64,8 +63,8 @@ export class RevisitPolicy implements Policy {
   constructor(aims: Aims = {}) {
     this.aims = aims;
     this.models = new PageModels(aims.parts);
-    this.ripeness = new Ripeness(this.models, aims);
-    this.price = new Price(aims.horizonSeconds ?? 30 * day);
+    this.prices = new LookPrices(aims.horizonSeconds);
+    this.ripeness = new Ripeness(this.models, this.prices, aims);
   }
 
   watch(page: Watched, now: number): void {
@@ -81,6 +80,8 @@ export class RevisitPolicy implements Policy {
   private count(more: number): void {
     this.pages += more;
     this.ripeness.usualGap = this.pages / this.budget;
+    if (!this.prices.settled && this.pages > 0 && this.budget > 0)
+      this.models.guessRate(this.budget / this.pages / looksPerChangeGuess);
   }
 
   forget(page: number): void {
@@ -97,31 +98,29 @@ export class RevisitPolicy implements Policy {
   setBudget(looksPerSecond: number, now: number): void {
     this.budget = looksPerSecond;
     this.count(0);
-    this.price.setBudget(looksPerSecond, this.pages, now);
+    this.prices.setBudget(looksPerSecond, this.pages, now);
   }
 
-  setPrices({ moved, dear }: MarketPrices, now: number): void {
-    this.ripeness.dearSites = dear;
-    this.price.move(moved, this.pages, now);
+  setPrices(prices: MarketPrices, now: number): void {
+    this.prices.tell(prices, this.pages, now);
   }
 
   next(now: number): Choice | undefined {
     if (!(this.budget > 0) || this.pages === 0) return undefined;
-    if (!this.price.settled) this.startPrice();
-    this.ripeness.price = this.price.at(now);
-    if (!(this.ripeness.price > (1 - drift) * this.plannedPrice)) this.plan(now);
-    else if (this.ripeness.price > (1 + 3 * drift) * this.plannedPrice) this.plannedPrice = this.ripeness.price;
+    if (!this.prices.settled) this.startPrice();
+    const fallen = this.prices.refresh(now);
+    if (fallen) this.plan(now, fallen);
     for (;;) {
       const page = this.queue.first();
       const at = page < 0 ? Infinity : this.queue.timeOf(page);
       if (at > now) {
-        this.price.press(false, now);
+        this.prices.press(false, now);
         return at === Infinity ? undefined : { page, at };
       }
       const ripe = this.ripeness.of(page, now);
       const soon = now >= this.ripeness.earliest(page) ? this.ripeness.bestHour(page, now, now, ripe) : undefined;
       if (soon === undefined ? ripe >= 0.999 && now >= this.ripeness.earliest(page) : soon <= now) {
-        this.price.press(at < now - Math.min(patience.requests, patience.pages * this.pages) / this.budget, now);
+        this.prices.press(at < now - Math.min(patience.requests, patience.pages * this.pages) / this.budget, now);
         return { page, at: now };
       }
       if (soon !== undefined) {
@@ -134,8 +133,9 @@ export class RevisitPolicy implements Policy {
     }
   }
 
-  started(page: number): void {
+  started(page: number, now: number): void {
     this.queue.remove(page);
+    if (this.ripeness.knows(page)) this.prices.asked(this.ripeness.siteOf(page), now);
   }
 
   looked(page: number, at: number, finding: Finding): void {
@@ -144,15 +144,15 @@ export class RevisitPolicy implements Policy {
     if (finding.kind === 'first') {
       this.models.fresh(page, at);
     } else {
-      this.price.spent(at);
+      this.prices.spent(this.ripeness.siteOf(page), at);
       this.effort = Math.min(effortMax, this.effort + effortPerLook);
       if (finding.kind !== 'failed' && at > last) this.learn(page, last, at, finding);
     }
-    if (!this.price.started) {
+    if (!this.prices.started) {
       this.queue.set(page, at);
       return;
     }
-    this.ripeness.price = this.price.at(at);
+    this.prices.refreshSite(this.ripeness.siteOf(page), at);
     // A look that failed is not tried again at once: the mark has been passed and would be passed again.
     const soonest = finding.kind === 'failed' ? at + Math.max(60, (at - last) / 4) : at;
     this.queue.set(page, Math.max(soonest, this.ripeness.reachesOne(page, at, 0)));
@@ -175,6 +175,8 @@ export class RevisitPolicy implements Policy {
   }
 
   belief(page: number, now: number): Belief {
+    // The guess of all rates moves with every page that comes before a look is paid for.
+    if (!this.prices.settled) this.models.settle(page, now);
     this.models.outlook(page, now);
     const current = Math.exp(-this.models.mass) * (1 - this.models.together);
     const { rate, interval } = this.models.longRun(page, now);
@@ -198,7 +200,7 @@ export class RevisitPolicy implements Policy {
 
   saveAll(): Uint8Array {
     // Numbers in JSON are plain ASCII, so a byte a letter is enough.
-    const text = JSON.stringify({ version: 1, price: this.price.save(), models: this.models.saveShared() });
+    const text = JSON.stringify({ version: 1, price: this.prices.save(), models: this.models.saveShared() });
     return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
   }
 
@@ -209,15 +211,13 @@ export class RevisitPolicy implements Policy {
     if (all.version !== 1) return;
     this.models.restoreShared(all.models);
     // By now the pages are known, and the saved price was for so many looks a page.
-    this.price.setBudget(this.budget, this.pages, now);
-    this.price.restore(all.price, now);
+    this.prices.setBudget(this.budget, this.pages, now);
+    this.prices.restore(all.price, now);
   }
 
   private startPrice(): void {
     // At even intervals of pages / budget an average page makes this the price at which nobody would change anything.
-    const gap = this.pages / this.budget;
-    this.models.guessRate(1 / (looksPerChangeGuess * gap));
-    this.price.start((this.models.meanRate() * gap * gap) / 2);
+    this.prices.start((this.models.meanRate() * this.ripeness.usualGap ** 2) / 2);
   }
 
   private learn(page: number, last: number, at: number, finding: Finding): void {
@@ -261,10 +261,11 @@ export class RevisitPolicy implements Policy {
     }
   }
 
-  private plan(now: number): void {
-    this.plannedPrice = this.ripeness.price;
+  private plan(now: number, fallen: Fallen): void {
+    const sites = fallen.kind === 'sites' ? new Set(fallen.sites) : undefined;
     for (let page = 0; page < this.ripeness.end; page++) {
       if (!this.ripeness.knows(page) || !this.queue.has(page)) continue;
+      if (sites && !sites.has(this.ripeness.siteOf(page))) continue;
       this.models.settle(page, now);
       this.queue.set(page, this.ripeness.reachesOne(page, now, this.ripeness.of(page, now)));
     }

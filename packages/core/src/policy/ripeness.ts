@@ -7,7 +7,8 @@
  */
 import type { PageModels } from '../learn/page-models.ts';
 import { ImportantHours } from './important-hours.ts';
-import type { MarketPrices, Watched } from './policy.ts';
+import type { LookPrices } from './look-prices.ts';
+import type { Watched } from './policy.ts';
 
 const day = 86_400;
 const hour = 3600;
@@ -31,20 +32,19 @@ export interface Asked {
 }
 
 export class Ripeness {
-  /** The price of a look now, and where the market asks for more than that, and by which factor. */
-  price = 0;
-  dearSites: MarketPrices['dear'] = new Map();
   /** Seconds between looks at a page on average. */
   usualGap = 0;
   private readonly models: PageModels;
+  private readonly prices: LookPrices;
   private readonly asked: Asked;
   private readonly hours: ImportantHours;
   private readonly terms: (Terms | undefined)[] = [];
   /** Pages of a site mostly share theirs; one for each page would take as much memory as its model. */
   private readonly termsKnown = new Map<string, Terms>();
 
-  constructor(models: PageModels, asked: Asked) {
+  constructor(models: PageModels, prices: LookPrices, asked: Asked) {
     this.models = models;
+    this.prices = prices;
     this.asked = asked;
     this.hours = new ImportantHours(models.week, asked.importance);
   }
@@ -57,6 +57,10 @@ export class Ripeness {
   close(page: number): void {
     this.hours.close(this.terms[page]!);
     this.terms[page] = undefined;
+  }
+
+  siteOf(page: number): number {
+    return this.terms[page]!.site;
   }
 
   knows(page: number): boolean {
@@ -93,7 +97,7 @@ export class Ripeness {
 
   /** The price of a look at the page: looks at sites whose limits bind are dearer. */
   private priceOf(page: number): number {
-    return this.price * (this.dearSites.get(this.terms[page]!.site) ?? 1);
+    return this.prices.of(this.terms[page]!.site);
   }
 
   /** After `outlook`: whether the hours around the page's due time are to be weighed against each other. */

@@ -177,7 +177,7 @@ export class WeekPolicy implements Policy {
     const { weight, site } = this.#watched[page]!;
     if (!(rate > 0)) return Infinity;
     if (this.name === 'first-arrival') return reach(this.#week, last, this.#expectedAtArrival / rate);
-    const ratio = (this.#price * (this.#dear.get(site) ?? 1)) / (rate * weight);
+    const ratio = (this.#price * (this.#dear.get(site)?.factor ?? 1)) / (rate * weight);
     return this.name === 'doe' ? this.#steady.next(last, ratio) : whenCostReaches(this.#week, last, ratio);
   }
 

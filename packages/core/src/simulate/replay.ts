@@ -6,6 +6,7 @@
  * A site that asks for spacing gets it: a look that comes too early waits for its turn while other sites go on.
  * Cost: O(log pages) a look beyond what the policy spends.
  */
+import { KeptMarket } from '../policy/kept-market.ts';
 import type { Policy } from '../policy/policy.ts';
 import { DueQueue } from '../time/due-queue.ts';
 import type { Kin } from '../model/kin.ts';
@@ -22,6 +23,8 @@ export interface ReplayOptions {
   readonly spacingSeconds: number;
   /** The weight of each page; 1 for all when undefined. */
   readonly weights?: Float64Array;
+  /** Tells the policy the prices of a market, as the daemon does; otherwise it finds the price of the whole test by itself. */
+  readonly market?: boolean;
   readonly progress?: (share: number) => void;
   /** Called before each look of the test: what the policy says of the copy, and what the look then showed. */
   readonly audit?: (page: number, at: number, changed: boolean) => void;
@@ -54,6 +57,8 @@ class Run {
   private readonly watched: Uint8Array;
   private readonly waiting = new DueQueue();
   private readonly siteFree: Float64Array;
+  /** Kept for policies that go by its prices, as the daemon does. */
+  private readonly market: KeptMarket | undefined;
   private wanted = 0;
   private trainProbes = 0;
 
@@ -64,6 +69,7 @@ class Run {
     this.born = Int32Array.from(split.names.keys()).sort((a, b) => split.birth[a]! - split.birth[b]! || a - b);
     this.seen = new Int32Array(split.names.length);
     this.watched = new Uint8Array(split.names.length);
+    this.market = options.market ? new KeptMarket(policy, 0) : undefined;
     this.siteFree = new Float64Array(options.kin.sites).fill(-Infinity);
   }
 
@@ -77,7 +83,7 @@ class Run {
     if (teach) {
       for (const page of this.born) this.watch(page, split.trainStart);
       this.bornCount = this.born.length;
-      policy.setBudget(perPage * split.names.length, split.trainStart);
+      this.setBudget(perPage * split.names.length, split.trainStart);
       this.teachAll();
       now = split.testStart;
     }
@@ -88,12 +94,13 @@ class Run {
         // What is left is spread over the time that is left, as anyone with a budget to keep would.
         const left = ((1 - inHand) * options.allowed - this.wanted) / (split.testEnd - now);
         const even = options.allowed / duration;
-        policy.setBudget(options.told * Math.max(0.5 * even, Math.min(2 * even, left)), now);
+        this.setBudget(options.told * Math.max(0.5 * even, Math.min(2 * even, left)), now);
         retold = now + Math.max(duration / 20_000, Math.min(duration / 100, (split.testEnd - now) / 20));
       }
       const birth = this.bornCount < this.born.length ? split.birth[this.born[this.bornCount]!]! : Infinity;
       const held = this.waiting.first();
       const heldAt = held < 0 ? Infinity : this.waiting.timeOf(held);
+      this.market?.tell(now);
       const choice = policy.next(now);
       const at = choice ? Math.max(now, Math.ceil(choice.at)) : Infinity;
       const soonest = Math.min(birth, heldAt, at);
@@ -111,7 +118,7 @@ class Run {
         while (this.bornCount < this.born.length && split.birth[this.born[this.bornCount]!]! <= now) {
           this.watch(this.born[this.bornCount++]!, now);
         }
-        policy.setBudget(perPage * this.bornCount, now);
+        this.setBudget(perPage * this.bornCount, now);
         continue;
       }
       now = soonest;
@@ -134,6 +141,18 @@ class Run {
       }
     }
     return { log: this.log, wanted: this.wanted, trainProbes: this.trainProbes };
+  }
+
+  private setBudget(looksPerSecond: number, now: number): void {
+    this.policy.setBudget(looksPerSecond, now);
+    this.market?.setBudget(looksPerSecond, now);
+  }
+
+  private enter(page: number, now: number): void {
+    if (!this.market) return;
+    const { kin, weights } = this.options;
+    const scale = ((weights ? weights[page]! : 1) * this.policy.belief(page, now).ratePerDay) / day;
+    this.market.market.set(page, scale, kin.site[page]!);
   }
 
   /** The whole second at which the page's site may be asked again; reserves it. */
@@ -160,6 +179,8 @@ class Run {
       },
       now,
     );
+    this.market?.changing();
+    this.enter(page, now);
     this.advance(page, now);
     if (this.options.learn === 'probes' || !this.policy.taught) this.policy.looked(page, now, { kind: 'first' });
   }
@@ -199,8 +220,12 @@ class Run {
       this.trainProbes++;
     }
     this.policy.looked(page, now, changed ? found : unchanged);
+    this.market?.learned();
+    this.enter(page, now);
   }
 }
+
+const day = 86_400;
 
 const found = { kind: 'changed' } as const;
 const unchanged = { kind: 'unchanged' } as const;
