@@ -18,12 +18,15 @@ export interface Assignment {
   /** The relaxation's own value: equal to `value` where it is integral. */
   readonly relaxed: number;
   readonly proven: boolean;
+  /** Whether the relaxation was solved to its end. */
+  readonly cleared: boolean;
 }
 
 export interface AssignLimits {
   /** Rows from this one on follow from others (a site's instants) and are never branched on. */
   readonly branchRows: number;
   readonly nodesMax: number;
+  /** Over all nodes. */
   readonly pivotsMax: number;
 }
 
@@ -52,18 +55,20 @@ export function assign(
   let root: Cleared | undefined;
   let open = -Infinity;
   let nodes = 0;
+  let pivotsLeft = limits.pivotsMax;
   const stack: { fixes: readonly Fix[]; bound: number }[] = [{ fixes: [], bound: Infinity }];
   for (;;) {
     const node = stack.pop();
     if (!node) break;
     if (node.bound <= value + 1e-10 * scale) continue;
-    if (nodes++ >= limits.nodesMax) {
+    if (nodes++ >= limits.nodesMax || pivotsLeft <= 0) {
       open = Math.max(open, node.bound);
       continue;
     }
     const begin = node.fixes.length === 0 ? start : startWithin(market, none, node.fixes, force, limits.branchRows);
     if (!begin) continue;
-    const cleared = clear(market, begin, adjuster(market, tieBonus, force, node.fixes), limits.pivotsMax);
+    const cleared = clear(market, begin, adjuster(market, tieBonus, force, node.fixes), pivotsLeft);
+    pivotsLeft -= cleared.steps + 1;
     root ??= cleared;
     const forced = node.fixes.filter((fix) => fix.look).length;
     const bound = Math.min(node.bound, cleared.bound - forced * force);
@@ -85,11 +90,12 @@ export function assign(
     if (split.share >= 0.5) stack.push(no, yes);
     else stack.push(yes, no);
   }
-  const price = root ? root.price : free;
+  const price = root ? root.plain : free;
   const relaxed = priceBound(market, price);
   const worth = incumbent.reduce((sum, plan) => sum + plan.value, 0);
   const proven = open === -Infinity;
-  return { plans: incumbent, value: worth, bound: proven ? worth : Math.min(relaxed, open), price, relaxed, proven };
+  const bound = proven ? worth : Math.min(relaxed, open);
+  return { plans: incumbent, value: worth, bound, price, relaxed, proven, cleared: root?.kind === 'cleared' };
 }
 
 /** What no assignment can exceed, from any prices that are not negative. */

@@ -36,10 +36,14 @@ export interface Market {
 export interface Cleared {
   readonly kind: 'cleared' | 'out-of-steps';
   readonly price: Float64Array;
+  /** The prices of the same basis without what `adjust` did to it. */
+  readonly plain: Float64Array;
   /** The basic plans of each page and their shares, which add up to its count. */
   readonly shares: readonly { readonly plan: Plan; readonly share: number }[][];
   /** An upper bound on the value of any assignment, fractional ones too; the optimum of the programme when cleared. */
   readonly bound: number;
+  /** Pivots made. */
+  readonly steps: number;
 }
 
 interface Basic {
@@ -69,7 +73,7 @@ export function clear(
     } else clean++;
     page = page + 1 < market.pages ? page + 1 : 0;
   }
-  return basis.solution(steps >= pivotsMax);
+  return basis.solution(steps, steps >= pivotsMax);
 }
 
 class Basis {
@@ -217,14 +221,18 @@ class Basis {
   #evaluate(): void {
     const free = this.#residual(this.#capacity);
     this.#x = Float64Array.from(this.#inverse, (line) => dot(line, free));
+    this.#price = this.#pricesOf((page, plan) => this.#worth(page, plan));
+  }
+
+  #pricesOf(worthOf: (page: number, plan: Plan) => number): Float64Array {
     const price = new Float64Array(this.#rows);
     for (let pos = 0; pos < this.#rows; pos++) {
       const { page, plan } = this.#basic[pos];
       if (page < 0) continue;
-      const worth = this.#worth(page, plan) - this.#worth(page, this.#key[page]);
+      const worth = worthOf(page, plan) - worthOf(page, this.#key[page]);
       if (worth !== 0) addTo(price, this.#inverse[pos], worth);
     }
-    this.#price = price;
+    return price;
   }
 
   /** What a plan is worth to its page before prices, with bonuses and fixed looks. */
@@ -274,7 +282,7 @@ class Basis {
     for (let r = 0; r < size; r++) this.#inverse[r].set(inverse[r]);
   }
 
-  solution(early: boolean): Cleared {
+  solution(steps: number, early: boolean): Cleared {
     const x = Float64Array.from(this.#inverse, (line) => dot(line, this.#residual(this.#market.capacity)));
     const shares = this.#key.map((plan, page) => [{ plan, share: this.#count(page) }]);
     for (let pos = 0; pos < this.#rows; pos++) {
@@ -290,7 +298,10 @@ class Basis {
       const seen = this.#adjust(page, price);
       bound += this.#count(page) * net(this.#market.best(page, seen), seen);
     }
-    return { kind: early ? 'out-of-steps' : 'cleared', price, shares, bound };
+    // What is left of 0 after rounding is 0.
+    const least = 1e-12 * this.#scale;
+    const plain = this.#pricesOf((_, plan) => plan.value).map((p) => (p > least ? p : 0));
+    return { kind: early ? 'out-of-steps' : 'cleared', price, plain, shares, bound, steps };
   }
 }
 

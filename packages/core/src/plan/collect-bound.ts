@@ -16,16 +16,19 @@ export interface Priced {
   readonly iterations: number;
 }
 
+/** D(p) of a market; `slope` gets the capacities less what is wanted at the prices. */
+export type PricedValue = (price: Float64Array, slope: Float64Array) => number;
+
 /** `visit` sees each new best price vector and may return a better schedule's utility. */
 export function priceBoundByDescent(
-  market: CollectMarket,
+  valueAt: PricedValue,
   start: Float64Array,
   utility: number,
   iterationsMax: number,
   gapRelative: number,
   visit: (price: Float64Array, bound: number, iteration: number) => number,
 ): Priced {
-  const rows = market.capacity.length;
+  const rows = start.length;
   let price = Float64Array.from(start);
   let best: Float64Array = Float64Array.from(start);
   let bound = Infinity;
@@ -36,7 +39,7 @@ export function priceBoundByDescent(
   const slope = new Float64Array(rows);
   let iteration = 0;
   for (; iteration < iterationsMax; iteration++) {
-    const value = evaluate(market, price, slope);
+    const value = valueAt(price, slope);
     if (value < bound) {
       stalled = bound - value > 1e-5 * Math.abs(value) * relax ? 0 : stalled + 1;
       bound = value;
@@ -97,7 +100,10 @@ export function pricesByCrowding(market: CollectMarket, scale: number, rounds: n
   return price;
 }
 
-/** D(p), and its slope: capacity less what the pages want. */
+export function pricedValue(market: CollectMarket): PricedValue {
+  return (price, slope) => evaluate(market, price, slope);
+}
+
 function evaluate(market: CollectMarket, price: Float64Array, slope: Float64Array): number {
   let value = 0;
   for (let row = 0; row < slope.length; row++) {

@@ -198,6 +198,74 @@ describe('prices', () => {
     );
   });
 
+  test('a few pages over many instants: the optimum, where branching alone left a gap of a third', () => {
+    const change = [0.13, 0.11, 0.27, 0.1, 0.23];
+    const pages = [2, 1, 2, 3, 2].map((weight, i): Collected => ({
+      weight,
+      change: change[i],
+      life: { kind: 'append' },
+      urgency: { kind: 'decay', rate: 0.9 },
+    }));
+    const problem = { instants: 60, capacity: 1, pages };
+    const found = collectOptimal(problem);
+    expect(found.utility).toBeCloseTo(81.609, 3);
+    expect(found.proven).toBe(true);
+    const bound = collectUpperBound(problem, collect(problem));
+    expect(bound).toBeGreaterThanOrEqual(found.utility);
+    expect(bound).toBeLessThan(81.83);
+  });
+
+  test.each([
+    [20, 60, 1],
+    [10, 40, 2],
+    [30, 50, 4],
+    [8, 100, 2],
+  ])('%i pages over %i instants, %i in each: near the optimum, with a true gap', (count, instants, capacity) => {
+    for (const lives of [
+      ['append', 'overwrite'],
+      ['window', 'changes'],
+    ] as const) {
+      const problem = randomEpoch(random(count), instants, count, capacity, { ...allKinds, lives });
+      const found = collectOptimal(problem);
+      expect(found.upperBound).toBeGreaterThanOrEqual(found.utility);
+      expect(found.upperBound / found.utility - 1).toBeLessThan(0.005);
+      expect(collectUpperBound(problem, found)).toBeGreaterThanOrEqual(found.utility - 1e-9);
+      for (const list of found.schedule) expect(list.length).toBeLessThanOrEqual(capacity);
+    }
+  });
+
+  test('what one more look is worth, also where only the moment counts or nothing can be looked at', () => {
+    const page = (weight: number, urgency: Collected['urgency']): Collected => ({
+      weight,
+      change: [0.5, 0, 1],
+      life: { kind: 'append' },
+      urgency,
+    });
+    for (const urgency of [
+      { kind: 'window', width: 0 },
+      { kind: 'decay', rate: 0 },
+    ] as const) {
+      const found = collectOptimal({ instants: 3, capacity: 1, pages: [page(1, urgency), page(3, urgency)] });
+      expect(Array.from(found.price ?? [])).toEqual([0.5, 0, 1]);
+      // Nothing can be captured in the second instant, so nobody looks.
+      expect(found.schedule.map((list) => Array.from(list))).toEqual([[1], [], [1]]);
+    }
+    const idle = collectOptimal({ instants: 3, capacity: 0, pages: [page(2, { kind: 'uniform' })] });
+    expect(Array.from(idle.price ?? [])).toEqual([1, 1, 3]);
+  });
+
+  test('pages that are alike look in the order of their numbers', () => {
+    const page: Collected = {
+      weight: 1,
+      change: { at: [1, 3] },
+      life: { kind: 'append' },
+      urgency: { kind: 'uniform' },
+    };
+    const { schedule } = collectOptimal({ instants: 4, capacity: 1, pages: [page, page] });
+    const first = schedule.findIndex((list) => list.length > 0);
+    expect(schedule[first][0]).toBe(0);
+  });
+
   test('a large epoch comes with a small, true gap', () => {
     const next = random(9);
     const pages = Array.from({ length: 150 }, (): Collected => {

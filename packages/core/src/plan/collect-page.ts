@@ -7,7 +7,8 @@
  * changes already behind, and only the best look of each stretch is kept: exact for every life and urgency and for every
  * sign of the prices. Within a stretch nothing new comes, so a gain that does not rise with delay makes every look
  * worthless that costs as much as an earlier one: only the falling staircase of prices is walked, and left as soon as
- * even a free look could not win. About O(changes²) a page where urgency has a factor per instant, O(changes · N) else.
+ * even a free look could not win. About O(changes²) a page where urgency has a factor per instant, O(changes · N) else; pages
+ * that change in many instants and lose by delay go through a queue, O(N log N) (collect-queue.ts).
  */
 import {
   type Collected,
@@ -20,6 +21,7 @@ import {
   momentsOf,
   urgencyAfter,
 } from '../loss/capture.ts';
+import { type Gain, factorGain, looksByQueue, queueWorkspace, tableGain } from './collect-queue.ts';
 
 export interface Path {
   /** Instants, ascending. */
@@ -36,6 +38,8 @@ export interface PageMarket {
   at(price: Float64Array, anySign: boolean): Search;
   /** g(s, f) of a page that has `captured` changes behind it, for f from the next possible change on. */
   gain(page: number, captured: number, f: number): number;
+  /** Whether an earlier look never captures less of any change: then a look more never harms. */
+  readonly falling: boolean;
   /** About how many elementary steps a search for every page takes. */
   readonly steps: number;
 }
@@ -43,21 +47,36 @@ export interface PageMarket {
 // 120 MB of remembered gains; above it they are made anew in each search.
 const rememberedMax = 15_000_000;
 
+// From about so many changes on the queue is faster than trying every pair of them.
+const queuedMin = 24;
+
 export function pageMarket(pages: readonly Collected[], instants: number): PageMarket {
   const moments = pages.map((page) => momentsOf(page.change, instants));
   const powers = new Map<number, Float64Array>();
-  const laws = pages.map((page) => lawOf(page, instants, powers));
-  const rowsOf = rowMaker(pages, moments, laws, instants);
+  const laws = pages.map((page, n) => lawOf(page, moments[n].at.length, instants, powers));
+  let cells = 0;
+  moments.forEach(({ at }, page) => (cells += laws[page].power ? 0 : at.length * (instants + 1)));
+  const remember = cells <= rememberedMax;
+  const rowsOf = rowMaker(pages, moments, remember, instants);
+  const queued = queues(pages, moments, laws, remember, rowsOf, instants);
+  const queue = queueWorkspace(instants);
+  const bits = Math.ceil(Math.log2(instants + 2));
   let steps = 0;
-  moments.forEach(({ at }, page) => (steps += at.length * (laws[page].power ? at.length + 8 : instants) + 1));
+  moments.forEach(({ at }, page) => {
+    if (laws[page].queued && (laws[page].power || remember)) steps += instants * bits + 1;
+    else steps += at.length * (laws[page].power ? at.length + 8 : instants) + 1;
+  });
   const work = workspace(instants, Math.max(1, ...moments.map(({ at }) => at.length + 1)));
   return {
     moments,
     steps,
+    falling: laws.every(({ falling }) => falling),
     at: (price, anySign) => {
       stairs(price, instants, work.lower);
       const paid = anySign && payments(price, instants, work.paidAfter);
       return (page) => {
+        const between = queued(page);
+        if (between) return looksByQueue(between, instants, price, queue);
         const { power } = laws[page];
         const { at } = moments[page];
         reset(work, at.length + 1, paid ? work.paidAfter[1] - work.paidAfter[at.length > 0 ? at[0] : instants + 1] : 0);
@@ -68,18 +87,62 @@ export function pageMarket(pages: readonly Collected[], instants: number): PageM
     },
     gain: (page, captured, f) => {
       const { power } = laws[page];
+      const { at } = moments[page];
+      const between = queued(page);
+      if (between) return between(captured > 0 ? at[captured - 1] : 0, f);
       return power ? gainByPower(pages[page], moments[page], power, captured, f) : rowsOf(page, captured)[f];
     },
   };
+}
+
+/** The gains of pages that are searched by a queue, made when they are first asked for. */
+function queues(
+  pages: readonly Collected[],
+  moments: readonly Moments[],
+  laws: readonly Law[],
+  remember: boolean,
+  rowsOf: (page: number, state: number) => Float64Array,
+  instants: number,
+): (page: number) => Gain | undefined {
+  const made: (Gain | undefined)[] = [];
+  return (page) => {
+    const { queued, power } = laws[page];
+    if (!queued || (!power && !remember)) return undefined;
+    const { at } = moments[page];
+    return (made[page] ??= (() => {
+      const state = statesOf(at, instants);
+      if (power)
+        return factorGain(pages[page].weight, changesToForget(pages[page].life) === 1, power, moments[page], state);
+      return tableGain(
+        Array.from(at, (_, n) => rowsOf(page, n)),
+        state,
+      );
+    })());
+  };
+}
+
+/** The number of possible changes up to each instant. */
+function statesOf(at: Int32Array, instants: number): Int32Array {
+  const state = new Int32Array(instants + 1);
+  for (const instant of at) state[instant]++;
+  for (let f = 1; f <= instants; f++) state[f] += state[f - 1];
+  return state;
 }
 
 interface Law {
   /** decay^t, where the gain of a stretch is its first value times that. */
   readonly power: Float64Array | undefined;
   readonly falling: boolean;
+  /** Whether a queue is the faster search. */
+  readonly queued: boolean;
 }
 
-function lawOf(page: Collected, instants: number, powers: Map<number, Float64Array>): Law {
+function lawOf(page: Collected, changes: number, instants: number, powers: Map<number, Float64Array>): Law {
+  const law = formOf(page, instants, powers);
+  return { ...law, queued: law.falling && changes >= queuedMin };
+}
+
+function formOf(page: Collected, instants: number, powers: Map<number, Float64Array>): Pick<Law, 'power' | 'falling'> {
   const decay = decayOf(page.urgency);
   const simple = changesToForget(page.life) === 1 || changesToForget(page.life) === Infinity;
   if (decay === undefined || !simple || cutoffOf(page) < Infinity) {
@@ -102,12 +165,9 @@ function isFalling(urgency: InstantUrgency, instants: number): boolean {
 function rowMaker(
   pages: readonly Collected[],
   moments: readonly Moments[],
-  laws: readonly Law[],
+  remember: boolean,
   instants: number,
 ): (page: number, state: number) => Float64Array {
-  let cells = 0;
-  moments.forEach(({ at }, page) => (cells += laws[page].power ? 0 : at.length * (instants + 1)));
-  const remember = cells <= rememberedMax;
   const rows: (Float64Array | undefined)[][] = pages.map(() => []);
   const scratch = new Float64Array(instants + 1);
   return (page, state) => {

@@ -106,7 +106,7 @@ function makers(
 }
 
 /** Chooses and resets: the second half of a step. */
-function chooser(places: Places, pages: number, capacity: number, sites: Sites | undefined) {
+function chooser(places: Places, pages: number, capacity: number, sites: Sites | undefined, fill = true) {
   const { groups } = places;
   const best = top(capacity, pages);
   const order = sites ? new Int32Array(pages) : undefined;
@@ -119,11 +119,15 @@ function chooser(places: Places, pages: number, capacity: number, sites: Sites |
     };
     if (sites && order) {
       for (const { awake } of groups) awake?.all();
-      const chosen = bestThatFit(places, capacity, sites, order);
+      const fitting = bestThatFit(places, capacity, sites, order);
+      const valued = (page: number) => places.groups[places.groupOf[page]].value[places.localOf[page]] > 0;
+      const chosen = fill ? fitting : fitting.filter(valued);
       for (const page of chosen) take(places.groupOf[page], places.localOf[page]);
       return { chosen, gain };
     }
-    const count = best.pick(groups);
+    let count = best.pick(groups);
+    // Pages with nothing to offer are taken last.
+    if (!fill) while (count > 0 && groups[best.group[count - 1]].value[best.local[count - 1]] === 0) count--;
     const chosen = new Int32Array(count);
     for (let n = 0; n < count; n++) chosen[n] = take(best.group[n], best.local[n]);
     return { chosen: chosen.sort(), gain };
@@ -232,10 +236,10 @@ function eventsOf(pages: readonly Collected[], instants: number): Event {
   return { page, chance, start };
 }
 
-/** Algorithm 1 over a whole epoch. */
-export function collect({ instants, capacity, pages, siteCapacity }: CollectProblem): Collection {
+/** Algorithm 1 over a whole epoch; without `fill` its looks that capture nothing are left out. */
+export function collect({ instants, capacity, pages, siteCapacity }: CollectProblem, fill = true): Collection {
   const places = place(pages, (page) => ruleOf(pages[page], feedOf(pages[page])), makers(pages, pages, instants));
-  const choose = chooser(places, pages.length, capacity, sitesOf(pages, siteCapacity));
+  const choose = chooser(places, pages.length, capacity, sitesOf(pages, siteCapacity), fill);
   const events = eventsOf(pages, instants);
   const fed: number[] = [];
   for (let page = 0; page < pages.length; page++) {

@@ -6,6 +6,7 @@
  * pages, and those with the least to lose plan again within what is left.
  */
 import type { Cleared } from './clearing.ts';
+import { priceBoundByDescent } from './collect-bound.ts';
 import type { HorizonPlan, Kinds } from './horizon.ts';
 import { costIndex } from './horizon-costs.ts';
 
@@ -14,25 +15,41 @@ const sampleMax = 8_000;
 const newtonSample = 16;
 const newtonAll = 6;
 const clearWithin = 1e-3;
-// Where many of a few thousand pages are alike D has edges that Newton's steps do not see; there searches cost nothing.
-const polishMax = 300;
+// Where pages are few or many of them alike D has edges that Newton's steps do not see.
+const polishMax = 600;
 const polishFewMax = 4_000;
 const fewKinds = 20;
-const polishWork = 2_000_000;
+// Steps of all searches together: about a second.
+const polishWork = 600_000_000;
+
+/** What may still be done to whole plans; the bound and the prices are not its business. */
+export type Repair = (plan: HorizonPlan) => HorizonPlan;
 
 /** `cleared` where there are few enough kinds for the programme itself. */
-export function planAtScale(kinds: Kinds, days: number, capacity: number, cleared?: Cleared): HorizonPlan {
+export function planAtScale(
+  kinds: Kinds,
+  days: number,
+  capacity: number,
+  repair: Repair,
+  cleared?: Cleared,
+): HorizonPlan {
   const all = new Planner(kinds, days, Float64Array.from(kinds.count), capacity);
   if (cleared?.kind === 'cleared') {
     const bound = all.evaluate(cleared.price, new Float64Array(days));
-    return all.fit(cleared.price, bound, cleared);
+    return repair(all.fit(cleared.price, bound, cleared));
+  }
+  const most = kinds.count.length <= fewKinds ? polishFewMax : polishMax;
+  const rounds = Math.min(most, Math.floor(polishWork / (kinds.count.length * days * days)));
+  // Enough steps of descent make Newton's superfluous, which cost a search for every day each.
+  if (rounds === most) {
+    const price = all.fallingPrice();
+    const plan = all.fit(price, all.evaluate(price, new Float64Array(days)));
+    return all.polish(repair(plan), rounds, repair);
   }
   const sample = all.sample(sampleMax);
   const { price } = sample.climb(sample.fallingPrice(), newtonSample, sample);
   const found = all.climb(price, newtonAll, sample);
-  const plan = all.fit(found.price, found.bound);
-  const most = kinds.count.length <= fewKinds ? polishFewMax : polishMax;
-  return all.polish(plan, Math.min(most, Math.floor(polishWork / kinds.count.length)));
+  return all.polish(repair(all.fit(found.price, found.bound)), rounds, repair);
 }
 
 class Planner {
@@ -257,28 +274,27 @@ class Planner {
     return { looks, cost: this.#cost(looks), lowerBound: Math.min(bound, this.#cost(looks)), prices: price };
   }
 
-  /** Steps up the slope of D towards the plan's cost (Polyak), and the plan of the best prices met. */
-  polish(plan: HorizonPlan, rounds: number): HorizonPlan {
+  /** Steps up the slope of D towards the plan's cost, and the plans of the best prices met on the way. */
+  polish(plan: HorizonPlan, rounds: number, repair: Repair): HorizonPlan {
     let best = plan;
-    let top = { price: plan.prices, bound: plan.lowerBound };
-    let price = Float64Array.from(plan.prices);
-    const wanted = new Float64Array(this.#days);
-    let relax = 1;
-    for (let n = 0; n < rounds && best.cost - top.bound > 1e-9 * best.cost; n++) {
-      const bound = this.evaluate(price, wanted);
-      if (bound > top.bound) top = { price, bound };
-      else if (n % 10 === 9) [relax, price] = [relax * 0.7, Float64Array.from(top.price)];
-      const slope = wanted.map((count, d) => (price[d] > 0 || count > this.#capacity ? count - this.#capacity : 0));
-      const length = slope.reduce((sum, s) => sum + s * s, 0);
-      if (length === 0) break;
-      const step = (relax * (best.cost - bound)) / length;
-      price = price.map((p, d) => Math.max(0, p + step * slope[d]));
-      if (n % 50 === 49 || n === rounds - 1) {
-        const again = this.fit(top.price, top.bound);
+    let next = 0;
+    const valueAt = (price: Float64Array, slope: Float64Array): number => {
+      const value = this.evaluate(price, slope);
+      for (let d = 0; d < this.#days; d++) slope[d] = this.#capacity - slope[d];
+      return -value;
+    };
+    const { bound, price } = priceBoundByDescent(valueAt, plan.prices, -plan.cost, rounds, 1e-9, (tried, most, n) => {
+      if (n >= next) {
+        next = n + rounds / 6;
+        const again = repair(this.fit(tried, -most));
         if (again.cost < best.cost) best = again;
       }
-    }
-    return { ...best, lowerBound: Math.min(best.cost, top.bound), prices: top.price };
+      return -best.cost;
+    });
+    if (rounds < 1) return plan;
+    const last = repair(this.fit(price, -bound));
+    if (last.cost < best.cost) best = last;
+    return { ...best, lowerBound: Math.min(best.cost, Math.max(plan.lowerBound, -bound)), prices: price };
   }
 
   /** Pages that look on a crowded day, those first that lose least by planning around all of them. */

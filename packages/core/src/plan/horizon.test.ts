@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type AgeChain, ageChain, agesAfter, changedSince, dayAgeChain, stepsStale } from '../model/age-chain.ts';
 import { integer, random } from '../simulate/random.ts';
 import { type HorizonLoss, type HorizonPage, costCells, costIndex, gapCosts } from './horizon-costs.ts';
-import { planHorizon, planStrategies, searchHorizon } from './horizon.ts';
+import { planByPrices, planHorizon, planStrategies } from './horizon.ts';
 import { observeGreedily } from './observe-greedy.ts';
 
 const seeds = fc.integer({ min: 0, max: 2 ** 31 });
@@ -164,6 +164,31 @@ describe('the n-day plan', () => {
     }
   });
 
+  test.each([
+    [20, 20, 3],
+    [60, 30, 6],
+    [120, 15, 10],
+  ])('%i pages over %i days, %i a day: within half a per cent of the bound', (count, days, capacity) => {
+    for (const loss of losses) {
+      const next = random(count);
+      const pages = Array.from({ length: count }, () => randomPage(next));
+      const plan = planHorizon({ days, capacity, discount: 1, loss, pages });
+      expect(plan.lowerBound).toBeLessThanOrEqual(plan.cost);
+      expect(plan.cost / plan.lowerBound - 1).toBeLessThan(0.005);
+      for (let d = 0; d < days; d++) {
+        expect(pages.reduce((sum, _, page) => sum + plan.looks[page * days + d], 0)).toBe(capacity);
+      }
+    }
+  });
+
+  test('of pages that are alike the lowest looks first', () => {
+    const page: HorizonPage = { chain: ageChain([0.3]), age: 0, since: 1, weight: 1 };
+    const plan = planHorizon({ days: 2, capacity: 1, discount: 1, loss: 'stale', pages: [page, page] });
+    expect(Array.from(plan.looks)).toEqual([1, 0, 0, 1]);
+    const costs = Float64Array.of(1.8, 0.25, 0.25, 0);
+    expect(Array.from(planStrategies([costs, costs], 2, 1).looks)).toEqual([1, 0, 0, 1]);
+  });
+
   test('certain change, no room, room for all, no pages, and ties to the lowest page', () => {
     const page: HorizonPage = { chain: ageChain([1]), age: 0, since: 1, weight: 1 };
     const plan = planHorizon({ days: 2, capacity: 1, discount: 1, loss: 'stale', pages: [page, page, page] });
@@ -248,13 +273,13 @@ describe('a few pages over many days', () => {
     }
   });
 
-  test('the search agrees with the programme where both can answer', () => {
+  test('prices and search agree with the programme where both can answer', () => {
     const next = random(91);
     for (let n = 0; n < 12; n++) {
       const pages = Array.from({ length: 2 + (n % 3) }, () => randomPage(next));
       const problem = { days: 12, capacity: 1, discount: 0.95, loss: losses[n % 2], pages };
       const exact = planHorizon(problem);
-      const searched = searchHorizon(problem);
+      const searched = planByPrices(problem);
       expect(searched.cost).toBeCloseTo(exact.cost, 9);
       expect(searched.lowerBound).toBeCloseTo(exact.cost, 9);
     }

@@ -5,16 +5,18 @@
  * A strategy's cost is a sum over gaps between looks (horizon-costs.ts), so at prices per day each page finds its best of 2ⁿ
  * strategies as a shortest path over n + 1 days, and prices that clear the days give the optimum; there is no search over
  * |OO|. Small problems are solved exactly: the linear programme over strategies, with branching where a page is split
- * (assign.ts; with costs from a change model that happens in 1 or 2 % of problems of eight days), a few pages over many days by search
- * (horizon-search.ts). Large ones by prices, whole plans repaired to
- * the capacities, with the gap: `lowerBound ≤ optimum ≤ cost`. Pages with one law, age, wait and weight are one kind and
- * planned once. Cost: O(n²) a kind and price vector.
+ * (assign.ts; with costs from a change model that happens in 1 or 2 % of problems of eight days). Where that does not end, and
+ * in larger ones: prices (horizon-scale.ts), whole plans repaired to the capacities, pages planned again two by two
+ * (exchange.ts), a few pages over many days by search (last-look-search.ts). The better of all for plan and bound is given:
+ * `lowerBound ≤ optimum ≤ cost`. Pages with one law, age, wait and weight are one kind and planned once; the lowest of them looks
+ * first. Cost: O(n²) a kind and price vector.
  */
-import { type Assignment, assign } from './assign.ts';
+import { type Assignment, type AssignLimits, assign } from './assign.ts';
 import { type Cleared, type Market, type Plan, clear } from './clearing.ts';
+import { exchangePairs } from './exchange.ts';
 import { type HorizonLoss, type HorizonPage, costCells, costIndex, gapCosts } from './horizon-costs.ts';
 import { planAtScale } from './horizon-scale.ts';
-import { choicesMax, choicesOf, searchDays } from './horizon-search.ts';
+import { choicesMax, choicesOf, searchLastLooks, searchPagesMax } from './last-look-search.ts';
 
 export interface HorizonProblem {
   readonly days: number;
@@ -37,27 +39,54 @@ export interface HorizonPlan {
 const exactCellsMax = 40_000;
 
 // The programme of a long horizon has many equal solutions, and pivoting between them takes minutes.
-const exactDaysMax = 40;
-
-// With more pages than this a day's states are too many to tell apart.
-const searchPagesMax = 12;
+const exactDaysMax = 14;
 
 // Up to this many kinds × days² the programme itself is solved within a second.
 const clearCellsMax = 25_000;
 
+// Every pair of more pages would take too long, and prices alone are good enough there: gaps fall with the number of pages.
+const exchangePagesMax = 1_500;
+// A tenth of a second for each plan that is made.
+const exchangeSteps = 4_000_000;
+const exchangeStepsLast = 20_000_000;
+const searchSteps = 3_000_000;
+
 export function planHorizon(problem: HorizonProblem): HorizonPlan {
   const { days, capacity, pages } = problem;
   const kinds = kindsOf(problem);
-  if (days > exactDaysMax || pages.length * days * days > exactCellsMax) {
-    if (pages.length <= searchPagesMax && choicesOf(pages.length, capacity) <= choicesMax) {
-      return searchHorizon(problem, kinds);
-    }
-    const few = kinds.count.length * days * days <= clearCellsMax;
-    return planAtScale(kinds, days, capacity, few ? clearKinds(kinds, days, capacity) : undefined);
+  let exact: HorizonPlan | undefined;
+  if (days <= exactDaysMax && pages.length * days * days <= exactCellsMax) {
+    const market = gapMarket(kinds, days, capacity);
+    const none = pages.map((_, page) => market.plan(page, []));
+    const found = assign(market, none, none, limitsFor(days));
+    exact = asPlan(found, days);
+    if (found.proven) return lowestFirst(exact, kinds.kindOf, days);
   }
-  const market = gapMarket(kinds, days, capacity);
-  const none = pages.map((_, page) => market.plan(page, []));
-  return asPlan(assign(market, none, none, limitsFor(days)), days);
+  const priced = planByPrices(problem, kinds);
+  return lowestFirst(exact ? betterOf(exact, priced) : priced, kinds.kindOf, days);
+}
+
+function betterOf(a: HorizonPlan, b: HorizonPlan): HorizonPlan {
+  const [best, other] = a.cost <= b.cost ? [a, b] : [b, a];
+  return { ...best, lowerBound: Math.min(best.cost, Math.max(best.lowerBound, other.lowerBound)) };
+}
+
+/** By prices alone, for any size. */
+export function planByPrices({ days, capacity, ...problem }: HorizonProblem, known?: Kinds): HorizonPlan {
+  const kinds = known ?? kindsOf({ days, capacity, ...problem });
+  const few = kinds.count.length * days * days <= clearCellsMax && days <= exactDaysMax;
+  const pages = kinds.kindOf.length;
+  const repair = (plan: HorizonPlan): HorizonPlan =>
+    pages > exchangePagesMax || isClosed(plan) ? plan : exchangeDays(kinds, days, capacity, plan, exchangeSteps);
+  const found = planAtScale(kinds, days, capacity, repair, few ? clearKinds(kinds, days, capacity) : undefined);
+  if (pages > exchangePagesMax || isClosed(found)) return found;
+  const plan = exchangeDays(kinds, days, capacity, found, exchangeStepsLast);
+  if (isClosed(plan) || pages > searchPagesMax || choicesOf(pages, capacity) > choicesMax) return plan;
+  return searchDays(kinds, days, capacity, plan);
+}
+
+function isClosed({ cost, lowerBound }: HorizonPlan): boolean {
+  return cost - lowerBound <= 1e-12 * cost;
 }
 
 /** The optimum and the value of the relaxation, in which a page may be split between strategies: equal where it is integral. */
@@ -68,10 +97,87 @@ export function relaxHorizon(problem: HorizonProblem): { readonly cost: number; 
   return { cost: 0 - value, relaxed: 0 - relaxed };
 }
 
-/** For a few pages, over as many days as one likes. */
-export function searchHorizon(problem: HorizonProblem, kinds = kindsOf(problem)): HorizonPlan {
-  const { days, capacity } = problem;
-  return searchDays(kinds, days, capacity, planAtScale(kinds, days, capacity));
+/** What the days after a look on day e and before one on day f cost a page; f = days + 1 is after the last. */
+function gapCost({ kindOf, weight, offset, costs }: Kinds, days: number) {
+  return (page: number, e: number, f: number): number => {
+    if (f === e + 1) return 0;
+    const kind = kindOf[page];
+    return weight[kind] * costs[offset[kind] + costIndex(days, e, f - 1)];
+  };
+}
+
+/** Pages two by two plan again in what the others leave. */
+function exchangeDays(kinds: Kinds, days: number, capacity: number, plan: HorizonPlan, stepsMax: number): HorizonPlan {
+  const pages = kinds.kindOf.length;
+  const gap = gapCost(kinds, days);
+  const lists = Array.from({ length: pages }, (_, page) => looksOf(plan.looks, page, days));
+  const { gained } = exchangePairs(
+    {
+      pages,
+      instants: days,
+      capacity: Array<number>(days).fill(capacity),
+      siteRowOf: () => -1,
+      worth: (page, e, f) => -gap(page, e, f),
+    },
+    lists,
+    stepsMax,
+  );
+  if (gained <= 0) return plan;
+  const looks = new Uint8Array(pages * days);
+  let cost = 0;
+  lists.forEach((list, page) => {
+    let last = 0;
+    for (const look of list) {
+      looks[page * days + look - 1] = 1;
+      cost += gap(page, last, look);
+      last = look;
+    }
+    cost += gap(page, last, days + 1);
+  });
+  return { ...plan, looks, cost, lowerBound: Math.min(plan.lowerBound, cost) };
+}
+
+/** A few pages over as many days as one likes. */
+function searchDays(kinds: Kinds, days: number, capacity: number, known: HorizonPlan): HorizonPlan {
+  const { kindOf, offset, costs, weight } = kinds;
+  const unseen = (page: number, e: number, d: number): number => {
+    const kind = kindOf[page];
+    const upTo = costs[offset[kind] + costIndex(days, e, d)];
+    const before = d - 1 > e ? costs[offset[kind] + costIndex(days, e, d - 1)] : 0;
+    return weight[kind] * (upTo - before);
+  };
+  return searchLastLooks({ pages: kindOf.length, instants: days, capacity, unseen, seen: () => 0 }, known, searchSteps);
+}
+
+function looksOf(looks: Uint8Array, page: number, days: number): number[] {
+  const list: number[] = [];
+  for (let d = 1; d <= days; d++) if (looks[page * days + d - 1]) list.push(d);
+  return list;
+}
+
+/** Pages of one kind share out their strategies so that the lowest looks first. */
+function lowestFirst(plan: HorizonPlan, kindOf: Int32Array, days: number): HorizonPlan {
+  const alike = new Map<number, number[]>();
+  kindOf.forEach((kind, page) => {
+    const list = alike.get(kind);
+    if (list) list.push(page);
+    else alike.set(kind, [page]);
+  });
+  if (alike.size === kindOf.length) return plan;
+  const looks = plan.looks.slice();
+  const compare = (a: number, b: number): number => {
+    for (let d = 0; d < days; d++) {
+      const difference = plan.looks[b * days + d] - plan.looks[a * days + d];
+      if (difference !== 0) return difference;
+    }
+    return a - b;
+  };
+  for (const list of alike.values()) {
+    if (list.length === 1) continue;
+    const sorted = list.toSorted(compare);
+    list.forEach((page, n) => looks.set(plan.looks.subarray(sorted[n] * days, (sorted[n] + 1) * days), page * days));
+  }
+  return { ...plan, looks };
 }
 
 /** For a few kinds of very many pages: the programme itself, each kind as often as it is there. */
@@ -103,12 +209,15 @@ export function planStrategies(costs: readonly Float64Array[], days: number, cap
     },
   };
   const none = costs.map((_, page) => planOf(page, 0));
-  return asPlan(assign(market, none, none, limitsFor(days)), days);
+  const names = new Map<string, number>();
+  const kindOf = Int32Array.from(costs, (list) => numbered(names, list.join()));
+  return lowestFirst(asPlan(assign(market, none, none, limitsFor(days)), days), kindOf, days);
 }
 
-/** Where long horizons need branching, each branch costs with a high power of the days: the effort stays one of seconds. */
-function limitsFor(days: number) {
-  return { branchRows: days, nodesMax: Math.min(2000, Math.max(4, Math.floor(2e8 / days ** 4))), pivotsMax: 50_000 };
+/** Each branch and pivot costs with a high power of the days: the effort stays one of seconds. */
+function limitsFor(days: number): AssignLimits {
+  const nodesMax = Math.min(2000, Math.max(4, Math.floor(2e8 / days ** 4)));
+  return { branchRows: days, nodesMax, pivotsMax: Math.floor(1e7 / (days * days + 100)) };
 }
 
 function asPlan(found: Assignment, days: number): HorizonPlan {
@@ -232,13 +341,10 @@ interface GapMarket extends Market {
   plan(page: number, looks: readonly number[]): Plan;
 }
 
-function gapMarket({ kindOf, weight, offset, costs }: Kinds, days: number, capacity: number): GapMarket {
+function gapMarket(kinds: Kinds, days: number, capacity: number): GapMarket {
   const value = new Float64Array(days + 2);
   const from = new Int32Array(days + 2);
-  const gap = (page: number, e: number, f: number) => {
-    const kind = kindOf[page];
-    return f === e + 1 ? 0 : weight[kind] * costs[offset[kind] + costIndex(days, e, f - 1)];
-  };
+  const gap = gapCost(kinds, days);
   const plan = (page: number, looks: readonly number[]): Plan => {
     let cost = 0;
     let last = 0;
@@ -249,7 +355,7 @@ function gapMarket({ kindOf, weight, offset, costs }: Kinds, days: number, capac
     return { rows: Int32Array.from(looks, (look) => look - 1), value: -cost };
   };
   return {
-    pages: kindOf.length,
+    pages: kinds.kindOf.length,
     capacity: Array<number>(days).fill(capacity),
     plan,
     best: (page, price) => {

@@ -23,7 +23,8 @@ export function solveCollect(problem: Fields): Record<string, unknown> {
   const asked: CollectProblem = { instants, capacity, pages, ...(siteCapacity ? { siteCapacity } : {}) };
   if (policy === 'optimal') {
     const { schedule, utility, upperBound, price, proven } = collectOptimal(asked);
-    return { schedule: lists(schedule), utility, upperBound, prices: Array.from(price), proven };
+    const prices = price ? { prices: Array.from(price) } : {};
+    return { schedule: lists(schedule), utility, upperBound, ...prices, proven };
   }
   const greedy = collect(asked);
   return {
