@@ -241,7 +241,9 @@ test('what is wrong about a collection is said in one sentence', () => {
   expect(read('collections:\n  a: { policy: fastest }')).toMatch(
     /^revisit\.yaml:2: collections\.a\.policy: one of uniform, .* is expected$/,
   );
-  expect(read('collections: { a: { urgency: { kind: decay, rate: 2 } } }')).toMatch(/^collections\.a\.urgency: /);
+  expect(read('collections: { a: { urgency: { kind: decay, rate: 2 } } }')).toMatch(
+    /^collections\.a\.urgency: .*decay, rate: a number from 0 to 1/,
+  );
   expect(read('budget: 10/hour\ncollections: { a: { budget: 20/hour } }')).toBe(
     'collections: their budgets add up to more than budget, which is 10/hour',
   );

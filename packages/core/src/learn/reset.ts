@@ -31,16 +31,25 @@ export function resetFromSeenAges(counts: ArrayLike<number>, ages: number): Floa
   return held(counts, ages, (t) => (g[t] - (g[t + 1] ?? 0)) / g[t], 0);
 }
 
-/** The default number of ages: nine tenths of what was seen is younger than the last of them. */
+// Of what was seen so much at least, and so many, should speak for the tail.
+const tailShare = 0.1;
+const tailCount = 3;
+
+/**
+ * The default number of ages: the last of them, which stands for all greater ones, is reached by a tenth of what was seen and
+ * by three at least, and something was seen beyond it, so that the data's end is not taken for the end of all lives.
+ */
 export function usualAges(counts: ArrayLike<number>): number {
   let total = 0;
   for (let t = 0; t < counts.length; t++) total += counts[t];
-  let sum = 0;
-  for (let t = 0; t < counts.length; t++) {
-    sum += counts[t];
-    if (sum >= 0.9 * total) return t + 1;
+  const wanted = Math.min(total, Math.max(tailCount, tailShare * total));
+  let alive = 0;
+  let last = counts.length - 1;
+  for (; last > 0; last--) {
+    alive += counts[last];
+    if (alive >= wanted && alive > counts[last]) break;
   }
-  return Math.max(1, counts.length);
+  return Math.max(1, last + 1);
 }
 
 function held(counts: ArrayLike<number>, ages: number, by: (t: number) => number, beyond: number): Float64Array {

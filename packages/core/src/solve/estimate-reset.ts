@@ -12,8 +12,8 @@ interface Seen {
 }
 
 /**
- * `values` are what was seen, one whole number each, and `ages` how many probabilities to return (by default enough for
- * nine tenths of them). Or `ages` lists ages and `values` their counts or shares; shares that do not add up to 1 leave the
+ * `values` are what was seen, one whole number each, and `ages` how many probabilities to return (by default as many as
+ * leave a tenth of them to the last, whose tail is memoryless). Or `ages` lists ages and `values` their counts or shares; shares that do not add up to 1 leave the
  * rest to greater ages.
  */
 function seenAt(problem: Fields): Seen {

@@ -78,7 +78,19 @@ test('order by B·P ⁄ T and its expected time', () => {
 });
 
 test('reset probabilities from lifetimes and from ages', () => {
-  expect(solved({ kind: 'estimate', from: 'lifetimes', values: [2, 2, 2] })).toEqual({ reset: [0, 0, 1] });
+  expect(solved({ kind: 'estimate', from: 'lifetimes', values: [2, 2, 2], ages: 3 })).toEqual({
+    reset: [0, 0, 1],
+  });
+  // The end of what was seen is not the end of all lives: the tail is memoryless unless ages say otherwise.
+  expect(solved({ kind: 'estimate', from: 'lifetimes', values: [2, 2, 2] })).toEqual({ reset: [0, 0.5] });
+  expect(solved({ kind: 'estimate', from: 'lifetimes', values: [2, 3, 3, 5, 2, 8, 3] })['reset']).toEqual([
+    0,
+    0,
+    2 / 7,
+    5 / 12,
+  ]);
+  expect(solved({ kind: 'estimate', from: 'lifetimes', values: [0, 0] })).toEqual({ reset: [1] });
+  expect(solved({ kind: 'estimate', from: 'ages', values: [0, 1, 2, 3, 4, 5] })['reset']).not.toContain(1);
   expect(solved({ kind: 'estimate', from: 'lifetimes', values: [0, 1, 1, 2], ages: 2 })).toEqual({
     reset: [0.25, 3 / 4],
   });

@@ -30,8 +30,25 @@ const selectSchema = z
     error: 'exactly one of css, xpath, jsonpath, jq, regexp, part is expected',
   });
 
-/** A law by its kind; page-input.ts checks which kinds there are and what they need. */
-const law = z.union([z.string(), z.looseObject({ kind: z.string() })]);
+/** Laws by their kind; page-input.ts checks which kinds there are and what they need. */
+const urgency = z.union([
+  z.string(),
+  z.looseObject({
+    kind: z.string().describe('uniform, decay, window or polynomial'),
+    rate: z.number().optional().describe('Of decay: what an hour leaves of the worth, from 0 to 1'),
+    width: z.number().optional().describe('Of window: hours during which it is worth all, at least 0'),
+    power: z.number().optional().describe('Of polynomial: worth (1 + hours) to the power of minus this, at least 0'),
+  }),
+]);
+
+const life = z.union([
+  z.string(),
+  z.looseObject({
+    kind: z.string().describe('append, window, changes or overwrite'),
+    width: z.number().optional().describe('Of window: hours during which a change is shown, at least 0'),
+    count: z.number().optional().describe('Of changes: gone after so many later changes, a whole number from 1'),
+  }),
+]);
 
 const pageSchema = z.strictObject({
   url: z.string().describe('An http or https address'),
@@ -42,10 +59,10 @@ const pageSchema = z.strictObject({
   title: z.string().optional().describe('What to call it'),
   tags: z.array(z.string()).optional().describe('Labels to find it by'),
   weight: z.number().positive().optional().describe('How much a change of this page matters, relative to 1'),
-  urgency: law
+  urgency: urgency
     .optional()
     .describe('What a change is still worth when it is captured late: uniform, decay, window or polynomial, in hours'),
-  life: law.optional().describe('How long the page shows a change: append, window, changes or overwrite, in hours'),
+  life: life.optional().describe('How long the page shows a change: append, window, changes or overwrite, in hours'),
   loss: z
     .enum(['obsolescence', 'staleness'])
     .optional()
@@ -105,8 +122,8 @@ const collectionSchema = z.strictObject({
     .optional()
     .describe('Requests for these pages alone; without it a share of the whole by number of pages'),
   weight: z.number().positive().optional().describe('Times the weight of each of these pages'),
-  urgency: law.optional().describe('For pages that do not say: what a late capture is still worth'),
-  life: law.optional().describe('For pages that do not say: how long a change is shown'),
+  urgency: urgency.optional().describe('For pages that do not say: what a late capture is still worth'),
+  life: life.optional().describe('For pages that do not say: how long a change is shown'),
   loss: z.enum(['obsolescence', 'staleness']).optional().describe('For pages that do not say: what counts'),
 });
 

@@ -148,8 +148,19 @@ const readers: Record<(typeof pageFields)[number], Reader> = {
       ? read({ weight: value })
       : wrong('weight', value, 'a number above 0 is expected'),
   urgency: (value) =>
-    lawOf('urgency', value, { uniform: undefined, decay: 'rate', window: 'width', polynomial: 'power' }),
-  life: (value) => lawOf('life', value, { append: undefined, overwrite: undefined, window: 'width', changes: 'count' }),
+    lawOf('urgency', value, {
+      uniform: undefined,
+      decay: { name: 'rate', max: 1 },
+      window: { name: 'width' },
+      polynomial: { name: 'power' },
+    }),
+  life: (value) =>
+    lawOf('life', value, {
+      append: undefined,
+      overwrite: undefined,
+      window: { name: 'width' },
+      changes: { name: 'count', min: 1, whole: true },
+    }),
   loss: (value) =>
     value === 'obsolescence' || value === 'staleness'
       ? read({ loss: value })
@@ -176,31 +187,44 @@ const readers: Record<(typeof pageFields)[number], Reader> = {
   },
 };
 
+/** The number that a law needs. */
+interface Parameter {
+  readonly name: string;
+  readonly min?: number;
+  readonly max?: number;
+  readonly whole?: boolean;
+}
+
 function lawOf(
   field: 'urgency' | 'life',
   value: unknown,
-  kinds: Record<string, string | undefined>,
+  kinds: Record<string, Parameter | undefined>,
 ): Read<Partial<NewPageSettings>> {
   const fields = typeof value === 'string' ? { kind: value } : ((value ?? {}) as Record<string, unknown>);
   const kind = fields['kind'];
   const known = typeof kind === 'string' && Object.hasOwn(kinds, kind);
   const parameter = known ? kinds[kind] : undefined;
-  const number = parameter === undefined ? 0 : fields[parameter];
-  const sensible =
-    typeof number === 'number' &&
-    Number.isFinite(number) &&
-    number >= (kind === 'changes' ? 1 : 0) &&
-    number <= (kind === 'decay' ? 1 : Infinity) &&
-    (kind !== 'changes' || Number.isInteger(number));
-  if (!known || !sensible) {
+  const isRead = Object.keys(fields).every((key) => key === 'kind' || key === parameter?.name);
+  const number = parameter && fields[parameter.name];
+  if (!known || !isRead || (parameter && !isWithin(number, parameter))) {
     const forms = Object.entries(kinds).map(([name, extra]) =>
-      extra ? `{kind: ${name}, ${extra}: number}` : `{kind: ${name}}`,
+      extra ? `{kind: ${name}, ${extra.name}: ${rangeOf(extra)}}` : `{kind: ${name}}`,
     );
     return wrong(field, value, `one of ${forms.join(', ')} is expected`);
   }
   return read({
-    [field]: parameter === undefined ? { kind } : { kind, [parameter]: number },
+    [field]: parameter ? { kind, [parameter.name]: number } : { kind },
   } as Partial<NewPageSettings>);
+}
+
+function isWithin(number: unknown, { min = 0, max = Infinity, whole = false }: Parameter): boolean {
+  if (typeof number !== 'number' || !Number.isFinite(number)) return false;
+  return number >= min && number <= max && (!whole || Number.isInteger(number));
+}
+
+function rangeOf({ min = 0, max, whole = false }: Parameter): string {
+  const number = whole ? 'a whole number' : 'a number';
+  return max === undefined ? `${number} from ${min}` : `${number} from ${min} to ${max}`;
 }
 
 /** Some fields of a page, as for a change of its settings. */
