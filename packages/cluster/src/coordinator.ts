@@ -9,13 +9,13 @@ import {
   type Change,
   type Clock,
   type Kept,
-  type NewPage,
   type NewPageSettings,
   type ObserverReport,
   type Page,
   type PageState,
   type WatchedPage,
   systemClock,
+  createdIds,
 } from 'revisit/ports';
 import { Carrier } from './dispatch/carrier.ts';
 import { link } from './dispatch/link.ts';
@@ -82,9 +82,9 @@ export interface TurnedLoop {
 class SpokenStore extends PostgresStore {
   tell: (ids: readonly string[]) => void = () => {};
 
-  override async addPages(pages: readonly NewPage[]): ReturnType<PostgresStore['addPages']> {
-    const kept = await super.addPages(pages);
-    if (kept.kind === 'kept') this.tell(kept.value.filter(({ created }) => created).map(({ page }) => page.page.id));
+  override async addPages(...given: Parameters<PostgresStore['addPages']>): ReturnType<PostgresStore['addPages']> {
+    const kept = await super.addPages(...given);
+    if (kept.kind === 'kept') this.tell(createdIds(kept.value));
     return kept;
   }
 

@@ -23,6 +23,7 @@ import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
 import { settingsWrong } from './settings-wrong.ts';
 import { Telling } from './telling.ts';
+import { silenceMs, takeBack } from './unfinished-import.ts';
 import { type Clock, systemClock } from './values/clock.ts';
 import type { Observer } from './values/observation.ts';
 import type { PageState } from './values/look.ts';
@@ -215,6 +216,9 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
     await websub?.load();
     if (websub) websub.noticed = (id) => loop.probeNow(id);
     await loop.load();
+    // A store of one's own can have no sender at work; in a shared one, only silence tells.
+    const undone = await takeBack(desk, world.opening ? { unheardMs: silenceMs } : {});
+    if (undone > 0) log('warn', 'an import that was cut off is taken back', { pages: undone });
     await restoreSettings(desk);
     await desk.add(pages);
     await app.listen({ host: config.host, port: config.port });

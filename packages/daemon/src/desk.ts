@@ -11,7 +11,7 @@ import type { LoopParts } from './loop-parts.ts';
 import { noiseOf, withNoiseWatched } from './detect/shown.ts';
 import type { NoisePart } from './detect/noise.ts';
 import { priceOfLook } from './standing-plan.ts';
-import type { Kept, Store } from './store/port.ts';
+import type { Journal, Kept, Store } from './store/port.ts';
 import type { Send } from './tell/courier.ts';
 import { Telling } from './telling.ts';
 import type { Clock } from './values/clock.ts';
@@ -50,9 +50,13 @@ export class Desk {
   async add(
     pages: readonly NewPageSettings[],
     addedAtMs: readonly (number | undefined)[] = [],
+    journal?: Journal,
   ): ReturnType<Store['addPages']> {
     const now = this.clock.nowMs();
-    const kept = await this.store.addPages(pages.map((page, i) => ({ ...page, addedAtMs: addedAtMs[i] ?? now })));
+    const kept = await this.store.addPages(
+      pages.map((page, i) => ({ ...page, addedAtMs: addedAtMs[i] ?? now })),
+      journal,
+    );
     this.revision++;
     if (kept.kind === 'kept') for (const { page, created } of kept.value) if (created) this.loop?.watch(page);
     return kept;

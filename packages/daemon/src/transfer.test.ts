@@ -1,13 +1,19 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { createClient } from './api/client.ts';
 import { createApi } from './api/server.ts';
+import { readPage } from './config/page-input.ts';
 import { openFolder } from './folder.ts';
 import { Desk } from './desk.ts';
 import { takeOver } from './import/take-over.ts';
 import { revisitHere } from './trial/command-here.ts';
+import { silenceMs, takeBack } from './unfinished-import.ts';
+import { systemClock } from './values/clock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'revisit-transfer-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -156,30 +162,85 @@ test('what cannot be read leaves no trace and exits with 2', async () => {
   expect((await revisit('pages', '--data', 'third')).status).toBe(2);
 });
 
+const spoolOf = (count: number): string => {
+  const spool = join(folder, `spool-${count}`);
+  const records = Array.from({ length: count }, (_, i) => JSON.stringify({ page: { url: `https://a.example/${i}` } }));
+  writeFileSync(spool, records.join('\n'));
+  return spool;
+};
+
 test('an import that fails half way is undone', async () => {
-  const spool = join(folder, 'spool');
-  writeFileSync(
-    spool,
-    Array.from({ length: 4_500 }, (_, i) => JSON.stringify({ page: { url: `https://a.example/${i}` } })).join('\n'),
+  const opened = openFolder(join(folder, 'fails'));
+  if (opened.kind !== 'opened') throw new Error(opened.sentence);
+  const desk = new Desk(opened.store, systemClock, () => {});
+  await desk.add([readPage({ url: 'https://a.example/17' })].flatMap((page) => ('value' in page ? [page.value] : [])));
+  const app = createApi(desk);
+  let parts = 0;
+  const call = createClient(async ({ method, path, body }) => {
+    if (path === '/api/import' && method === 'POST' && ++parts > 2) throw new Error('The disk is full.');
+    const answer = await app.inject({ method: method as 'POST', url: path, payload: body as object });
+    return answer.statusCode === 204 ? undefined : answer.json();
+  });
+  const outcome = await takeOver(spoolOf(4_500), call, new AbortController().signal, () => {});
+  expect(outcome).toEqual({
+    kind: 'undone',
+    sentence: 'The disk is full. Nothing was taken over (3999 pages removed again).',
+  });
+  // What was watched before is still there, and alone.
+  expect((await opened.store.pages({ limit: 10 })).map(({ page }) => page.url)).toEqual(['https://a.example/17']);
+  await app.close();
+  await opened.close();
+});
+
+test('an import whose sender is killed is taken back by whoever opens the collection next', async () => {
+  const killed = spawn(
+    process.execPath,
+    [
+      '--input-type=module',
+      '-e',
+      `const { openFolder } = await import(${JSON.stringify(import.meta.resolve('./folder.ts'))});
+       const { Desk } = await import(${JSON.stringify(import.meta.resolve('./desk.ts'))});
+       const { createApi } = await import(${JSON.stringify(import.meta.resolve('./api/server.ts'))});
+       const { createClient } = await import(${JSON.stringify(import.meta.resolve('./api/client.ts'))});
+       const { takeOver } = await import(${JSON.stringify(import.meta.resolve('./import/take-over.ts'))});
+       const { store } = openFolder('killed');
+       const app = createApi(new Desk(store, { nowMs: Date.now }, () => {}));
+       let parts = 0;
+       const call = createClient(async ({ method, path, body }) => {
+         const answer = await app.inject({ method, url: path, payload: body });
+         if (++parts === 2) process.kill(process.pid, 'SIGKILL');
+         return answer.json();
+       });
+       await takeOver(${JSON.stringify(spoolOf(6_000))}, call, new AbortController().signal, () => {});`,
+    ],
+    { cwd: folder, stdio: 'ignore' },
   );
-  const calls: string[] = [];
-  const there = new Set<string>();
-  const outcome = await takeOver(
-    spool,
-    (method, path, body) => {
-      calls.push(`${method} ${path}`);
-      if (method === 'DELETE') for (const id of (body as { ids: string[] }).ids) there.delete(id);
-      else if (calls.length > 2) return Promise.resolve({ status: 503, body: { detail: 'the disk is full' } });
-      const { records = [] } = body as { records?: { page: { url: string } }[] };
-      for (const { page } of records) there.add(page.url);
-      return Promise.resolve({
-        status: 200,
-        body: { pages: records.map(({ page }) => ({ id: page.url, created: true })) },
-      });
-    },
-    new AbortController().signal,
-    () => {},
-  );
-  expect(outcome).toEqual({ kind: 'undone', sentence: 'the disk is full', removed: 4_000 });
-  expect(there.size).toBe(0);
+  const [, signal] = (await once(killed, 'exit')) as [number | null, string];
+  expect(signal).toBe('SIGKILL');
+  const { stdout, stderr } = await revisit('pages', '--json', '--data', 'killed');
+  expect(stderr).toContain('an import that was cut off is taken back: 4000 pages removed');
+  expect(JSON.parse(stdout)).toEqual([]);
+});
+
+test('one import at a time; the next takes back one that fell silent', async () => {
+  const opened = openFolder(join(folder, 'two'));
+  if (opened.kind !== 'opened') throw new Error(opened.sentence);
+  let nowMs = 0;
+  const desk = new Desk(opened.store, { nowMs: () => nowMs, sleep: () => Promise.resolve() }, () => {});
+  const app = createApi(desk);
+  const part = (name: string, url: string) =>
+    app.inject({ method: 'POST', url: '/api/import', payload: { import: name, records: [{ page: { url } }] } });
+  expect((await part('one', 'https://a.example/1')).statusCode).toBe(200);
+  const refused = await part('two', 'https://a.example/2');
+  expect([refused.statusCode, refused.json()]).toMatchObject([
+    409,
+    { type: expect.stringContaining('import-under-way') as string },
+  ]);
+  nowMs = silenceMs;
+  expect((await part('two', 'https://a.example/2')).statusCode).toBe(200);
+  await app.inject({ method: 'POST', url: '/api/import/end', payload: { import: 'two' } });
+  expect(await takeBack(desk)).toBe(0);
+  expect((await opened.store.pages({ limit: 10 })).map(({ page }) => page.url)).toEqual(['https://a.example/2']);
+  await app.close();
+  await opened.close();
 });

@@ -5,7 +5,7 @@
 import { textHash } from './detect/verdict.ts';
 import type { Desk } from './desk.ts';
 import type { PastVersion } from './import/found.ts';
-import type { Kept } from './store/port.ts';
+import type { Journal, Kept } from './store/port.ts';
 import type { Look, PageState, WatchedPage } from './values/look.ts';
 import type { NewPageSettings, Page } from './values/page.ts';
 import type { Projection } from './values/change.ts';
@@ -105,10 +105,12 @@ function lookOf(page: Page, atMs: number, kind: Look['kind'], state: PageState, 
 export async function importRecords(
   desk: Desk,
   records: readonly TransferRecord[],
+  journal?: Journal,
 ): Promise<Kept<readonly { readonly id: string; readonly created: boolean }[]>> {
   const kept = await desk.add(
     records.map((record) => record.settings),
     records.map((record) => record.addedAtMs),
+    journal,
   );
   if (kept.kind === 'failed') return kept;
   const latest = new Map<string, PageState>();

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import {
   type Change,
   type Counts,
+  type Journal,
   type Kept,
   type Look,
   type LookEntry,
@@ -26,6 +27,7 @@ import {
   type Store,
   type Version,
   type WatchedPage,
+  createdIds,
   freshState,
   lookKinds,
   pageOf,
@@ -68,10 +70,11 @@ export class PostgresStore implements Store {
     this.outbox = new PostgresOutbox(connection, () => mandate.held().has(0));
   }
 
-  addPages(pages: readonly NewPage[]): ReturnType<Store['addPages']> {
+  addPages(pages: readonly NewPage[], journal?: Journal): ReturnType<Store['addPages']> {
     return this.#connection.write(async (sql) => {
       const outcomes: { page: WatchedPage; created: boolean }[] = [];
       for (const page of pages) outcomes.push(await this.#addPage(sql, page));
+      if (journal) await this.#putMemory(sql, journal.key, journal.value(createdIds(outcomes)));
       return outcomes;
     });
   }
@@ -377,12 +380,16 @@ export class PostgresStore implements Store {
 
   remember(key: string, value: Uint8Array): Promise<Kept<undefined>> {
     return this.#connection.write(async (sql) => {
-      await sql.query('INSERT INTO memory VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value', [
-        key,
-        value,
-      ]);
+      await this.#putMemory(sql, key, value);
       return undefined;
     });
+  }
+
+  async #putMemory(sql: Sql, key: string, value: Uint8Array): Promise<void> {
+    await sql.query('INSERT INTO memory VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value', [
+      key,
+      value,
+    ]);
   }
 
   async recall(key: string): Promise<Uint8Array | undefined> {

@@ -153,9 +153,11 @@ export interface Calls {
   /** Every page with its settings and what was learned of it */
   readonly 'GET /api/export': { readonly query?: { readonly cursor?: string | undefined; readonly limit?: number | undefined; readonly secrets?: boolean | undefined }; readonly answer: { readonly records: readonly (Readonly<Record<string, unknown>>)[]; readonly next: string | null } };
   /** Take in pages with their past; whole or not at all */
-  readonly 'POST /api/import': { readonly body: { readonly records: readonly (Readonly<Record<string, unknown>>)[] }; readonly answer: { readonly pages: readonly (unknown)[] } };
+  readonly 'POST /api/import': { readonly body: { readonly records: readonly (Readonly<Record<string, unknown>>)[]; readonly import?: string | undefined }; readonly answer: { readonly pages: readonly ({ readonly id: string; readonly created: boolean })[] } };
   /** Take an import back */
-  readonly 'DELETE /api/import': { readonly body: { readonly ids: readonly (string)[] }; readonly answer: { readonly removed: number } };
+  readonly 'DELETE /api/import': { readonly body: { readonly import: string }; readonly answer: { readonly removed: number } };
+  /** End an import that came in parts: what it added stays */
+  readonly 'POST /api/import/end': { readonly body: { readonly import: string }; readonly answer: undefined };
   /** The tokens, without their secrets */
   readonly 'GET /api/tokens': { readonly answer: { readonly tokens: readonly (Token)[] } };
   /** Make a token; its secret is shown this once */

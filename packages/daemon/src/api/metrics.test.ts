@@ -1,21 +1,110 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Desk } from '../desk.ts';
 import { openSqlite } from '../store/sqlite.ts';
 import { systemClock } from '../values/clock.ts';
 import { createApi } from './server.ts';
 
-test('every metric that the Grafana dashboard shows is there', async () => {
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly datasource: { readonly type: string; readonly uid: string };
+  readonly fieldConfig: { readonly defaults: { readonly unit?: string } };
+  readonly targets: readonly { readonly refId: string; readonly expr: string; readonly legendFormat?: string }[];
+}
+
+interface Dashboard {
+  readonly uid: string;
+  readonly title: string;
+  readonly schemaVersion: number;
+  readonly refresh: string;
+  readonly time: { readonly from: string; readonly to: string };
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string; readonly query: string }[];
+  };
+  readonly panels: readonly Panel[];
+}
+
+const file = readFileSync(join(import.meta.dirname, '../../../../deploy/grafana.json'), 'utf8');
+const dashboard = JSON.parse(file) as Dashboard;
+
+/** What `/metrics` says of each metric: its type, and the labels its samples carry. */
+const metrics = new Map<string, { readonly type: string; readonly labels: Set<string> }>();
+let app: FastifyInstance;
+
+beforeAll(async () => {
   const opened = openSqlite(':memory:');
   if (opened.kind === 'failed') throw new Error(opened.sentence);
-  const app = createApi(new Desk(opened.store, systemClock, () => {}));
+  app = createApi(new Desk(opened.store, systemClock, () => {}));
   await app.inject('/api/status');
   const { body } = await app.inject('/metrics');
-  const there = new Set([...body.matchAll(/^(revisit_\w+)/gm)].map((match) => match[1]));
-  const file = readFileSync(join(import.meta.dirname, '../../../../deploy/grafana.json'), 'utf8');
-  const shown = new Set([...file.matchAll(/revisit_[a-z_]+/g)].map((match) => match[0]));
-  expect(shown.size).toBeGreaterThan(10);
-  expect([...shown].filter((name) => !there.has(name))).toEqual([]);
-  await app.close();
+  for (const [, name, type] of body.matchAll(/^# TYPE (\w+) (\w+)$/gm))
+    metrics.set(name!, { type: type!, labels: new Set() });
+  for (const [, name, labels] of body.matchAll(/^(\w+)(?:\{([^}]*)\})? \S+$/gm)) {
+    const metric = metrics.get(name!) ?? metrics.get(name!.replace(/_(bucket|sum|count)$/, ''));
+    expect(metric, `${name} has no TYPE`).toBeDefined();
+    for (const [, label] of (labels ?? '').matchAll(/(\w+)="/g)) metric!.labels.add(label!);
+  }
+});
+afterAll(() => app.close());
+
+const metricOf = (name: string) => metrics.get(name.replace(/_bucket$/, '')) ?? metrics.get(name);
+
+test('every metric that the Grafana dashboard asks for is there, and is asked for as its type wants', () => {
+  const exprs = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  expect(exprs.length).toBeGreaterThan(10);
+  for (const expr of exprs) {
+    const names = [...expr.matchAll(/revisit_\w+/g)].map(([name]) => name);
+    expect(names.length, expr).toBeGreaterThan(0);
+    for (const name of names) {
+      const metric = metricOf(name);
+      expect(metric, `${name} in ${expr}`).toBeDefined();
+      // Counters and the buckets of histograms only grow: shown as they are they say nothing.
+      const grows = metric!.type === 'counter' || metric!.type === 'histogram';
+      expect(new RegExp(`(rate|increase)\\(${name}\\[\\d+[mhd]\\]\\)`).test(expr), expr).toBe(grows);
+      if (metric!.type === 'histogram') expect(expr).toMatch(/histogram_quantile\(0?\.\d+, sum by \([^)]*\ble\b/);
+    }
+    for (const [, labels] of expr.matchAll(/\bby \(([^)]*)\)/g))
+      for (const label of labels!.split(',').map((word) => word.trim()))
+        expect(metricOf(names[0]!)!.labels, `${label} in ${expr}`).toContain(label);
+    expect(expr.split('(').length, expr).toBe(expr.split(')').length);
+  }
+});
+
+test('the Grafana dashboard has what an import asks for: ids, a source, a place for every panel', () => {
+  expect(dashboard).toMatchObject({
+    uid: 'revisit',
+    title: 'Revisit',
+    refresh: expect.stringMatching(/^\d+[smh]$/) as string,
+  });
+  expect(dashboard.schemaVersion).toBeGreaterThanOrEqual(36);
+  expect(dashboard.time).toEqual({ from: expect.stringMatching(/^now-/) as string, to: 'now' });
+  const sources = dashboard.templating.list.filter(
+    ({ type, query }) => type === 'datasource' && query === 'prometheus',
+  );
+  expect(sources.length).toBe(1);
+  const cells = new Set<string>();
+  for (const { id, type, title, gridPos, datasource, fieldConfig, targets } of dashboard.panels) {
+    expect(['stat', 'gauge', 'timeseries'], title).toContain(type);
+    expect(datasource).toEqual({ type: 'prometheus', uid: `\${${sources[0]!.name}}` });
+    expect(['short', 'percentunit', 's', 'bytes'], title).toContain(fieldConfig.defaults.unit);
+    expect(new Set(targets.map(({ refId }) => refId)).size, title).toBe(targets.length);
+    // Lines that share a panel are told apart by a name.
+    if (targets.length > 1)
+      expect(
+        targets.every(({ legendFormat }) => legendFormat),
+        title,
+      ).toBe(true);
+    expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24);
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+        expect(cells.has(`${x} ${y}`), `${title} lies on another panel`).toBe(false);
+        cells.add(`${x} ${y}`);
+      }
+    expect(dashboard.panels.filter((other) => other.id === id).length, title).toBe(1);
+  }
 });

@@ -23,7 +23,7 @@ function robotsWanted({ loop }: Desk): number {
 
 type Reading = (desk: Desk) => number | Promise<number>;
 
-const gauges: Readonly<Record<string, readonly [string, Reading]>> = {
+const readings: Readonly<Record<string, readonly [string, Reading]>> = {
   revisit_pages: ['Pages that are watched.', async (desk) => (await desk.store.counts()).pages],
   revisit_changes_total: ['Changes in the log.', async (desk) => (await desk.store.counts()).changes],
   revisit_looks_total: ['Looks that were kept.', async (desk) => (await desk.store.counts()).looks],
@@ -64,16 +64,26 @@ const gauges: Readonly<Record<string, readonly [string, Reading]>> = {
 export function metricRoutes(app: Api, desk: Desk): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'revisit_' });
-  for (const [name, [help, read]] of Object.entries(gauges)) {
-    // A total that is read, not counted here, is a gauge to the library and a counter to the reader.
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        this.set(await read(desk));
-      },
-    });
+  for (const [name, [help, read]] of Object.entries(readings)) {
+    const told = { name, help, registers: [registry] };
+    if (name.endsWith('_total')) {
+      // Counted elsewhere and only read here.
+      new Counter({
+        ...told,
+        async collect() {
+          const total = await read(desk);
+          this.reset();
+          this.inc(total);
+        },
+      });
+    } else {
+      new Gauge({
+        ...told,
+        async collect() {
+          this.set(await read(desk));
+        },
+      });
+    }
   }
   const requests = new Counter({
     name: 'revisit_api_requests_total',

@@ -3,15 +3,36 @@ import { readPage } from '../config/page-input.ts';
 import type { Desk } from '../desk.ts';
 import type { PastVersion } from '../import/found.ts';
 import { type TransferRecord, exportedPage, importRecords, readState } from '../transfer.ts';
-import { type Api, operation } from './operation.ts';
+import { endImport, partOf, silenceMs, takeBack } from '../unfinished-import.ts';
+import { type Api, Nothing, operation } from './operation.ts';
 import { problem, unavailable } from './problem.ts';
 import { Nullable } from './schemas.ts';
 import { exceptBody } from './validation.ts';
 
 const Records = Type.Array(Type.Record(Type.String(), Type.Unknown()));
 
+const Name = Type.String({ minLength: 1, maxLength: 100 });
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length > 0 && value.length <= 100;
+const nameExpected = 'import: a name of at most 100 characters is expected';
+
+/** Takes an import back when nothing more is heard of it; called with each of its parts. */
+function listener(app: Api, desk: Desk): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  app.addHook('onClose', () => clearTimeout(timer));
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      takeBack(desk, { unheardMs: silenceMs }).catch((error: unknown) =>
+        desk.log('error', 'an import that was cut off could not be taken back', { error: String(error) }),
+      );
+    }, silenceMs + 1_000).unref();
+  };
+}
+
 /** Moving in and out: pages with their versions and with what was seen and learned of them. */
 export function transferRoutes(app: Api, desk: Desk): void {
+  const heard = listener(app, desk);
   const leaving = operation({
     tag: 'transfer',
     summary: 'Every page with its settings and what was learned of it',
@@ -34,35 +55,58 @@ export function transferRoutes(app: Api, desk: Desk): void {
   const entering = operation({
     tag: 'transfer',
     summary: 'Take in pages with their past; whole or not at all',
-    body: Type.Object({ records: Records }),
-    answers: { 200: Type.Object({ pages: Type.Array(Type.Unknown()) }) },
+    description:
+      'With `import`, a name of the sender’s choosing, this is one part of that import: unless it is ended, it is taken back when nothing more is heard of it.',
+    body: Type.Object({ records: Records, import: Type.Optional(Name) }),
+    answers: {
+      200: Type.Object({ pages: Type.Array(Type.Object({ id: Type.String(), created: Type.Boolean() })) }),
+    },
   });
   app.post('/api/import', { schema: entering, validatorCompiler: exceptBody }, async (request, reply) => {
-    const inputs = (request.body as { records?: unknown } | null)?.records;
+    const { records: inputs, import: name } = (request.body ?? {}) as { records?: unknown; import?: unknown };
     if (!Array.isArray(inputs)) return problem(reply, 400, 'import-wrong', 'records: a list is expected');
+    if (name !== undefined && !isName(name)) return problem(reply, 400, 'import-wrong', nameExpected);
     const records: TransferRecord[] = [];
     for (const [i, input] of inputs.entries()) {
       const record = readRecord(input);
       if (typeof record === 'string') return problem(reply, 400, 'import-wrong', `records[${i}] ${record}`);
       records.push(record);
     }
-    const kept = await importRecords(desk, records);
-    return kept.kind === 'failed' ? unavailable(reply, kept.fault) : { pages: kept.value };
+    const journal = name === undefined ? undefined : await partOf(desk, name);
+    if (journal === 'another is under way')
+      return problem(
+        reply,
+        409,
+        'import-under-way',
+        'Another import is under way; this one can begin when it has ended.',
+      );
+    if (journal && 'code' in journal) return unavailable(reply, journal);
+    const kept = await importRecords(desk, records, journal);
+    if (name !== undefined) heard();
+    return kept.kind === 'failed' ? unavailable(reply, kept.fault) : { pages: [...kept.value] };
+  });
+
+  const ending = operation({
+    tag: 'transfer',
+    summary: 'End an import that came in parts: what it added stays',
+    body: Type.Object({ import: Name }, { additionalProperties: false }),
+    answers: { 204: Nothing },
+  });
+  app.post('/api/import/end', { schema: ending }, async (request, reply) => {
+    await endImport(desk, request.body.import);
+    return reply.code(204).send();
   });
 
   const undoing = operation({
     tag: 'transfer',
     summary: 'Take an import back',
-    body: Type.Object({ ids: Type.Array(Type.String()) }),
+    description: 'The import that came in parts and has not ended.',
+    body: Type.Object({ import: Name }, { additionalProperties: false }),
     answers: { 200: Type.Object({ removed: Type.Integer() }) },
   });
-  app.delete('/api/import', { schema: undoing, validatorCompiler: exceptBody }, async (request, reply) => {
-    const ids = (request.body as { ids?: unknown } | null)?.ids;
-    if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))
-      return problem(reply, 400, 'import-wrong', 'ids: a list of page ids is expected');
-    const kept = await desk.remove(ids);
-    return kept.kind === 'failed' ? unavailable(reply, kept.fault) : { removed: kept.value.length };
-  });
+  app.delete('/api/import', { schema: undoing }, async (request) => ({
+    removed: await takeBack(desk, { name: request.body.import }),
+  }));
 }
 
 function readRecord(input: unknown): TransferRecord | string {

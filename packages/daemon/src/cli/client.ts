@@ -5,9 +5,9 @@
 import { existsSync } from 'node:fs';
 import { type Ask, createClient } from '../api/client.ts';
 import { openFolder } from '../folder.ts';
-import { type CommandOutcome, failed, wrong } from './outcome.ts';
+import { type CommandOutcome, counted, failed, note, wrong } from './outcome.ts';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly text: string;
   /** Parsed JSON; undefined when the answer is none. */
@@ -19,22 +19,24 @@ export interface Client {
   readonly url: string | undefined;
   /** A call as the API describes it. What is refused ends the command with the sentence of the refusal. */
   readonly call: Ask;
-  ask(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Answer>;
   close(): Promise<void>;
 }
 
-class Refused extends Error {
+export class Refused extends Error {
   readonly answer: Answer;
 
   constructor(answer: Answer) {
-    super(answer.text);
+    super(problemOutcome(answer).sentence);
     this.answer = answer;
   }
 }
 
-function typed(ask: Client['ask']): Ask {
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type Send = (method: Method, path: string, body?: unknown) => Promise<Answer>;
+
+function typed(send: Send): Ask {
   return createClient(async ({ method, path, body }) => {
-    const answer = await ask(method as 'GET', path, body);
+    const answer = await send(method as Method, path, body);
     if (answer.status >= 400) throw new Refused(answer);
     return answer.body ?? answer.text;
   });
@@ -52,7 +54,7 @@ function parsed(text: string, mediaType: unknown): unknown {
 
 export function remote(url: string, key: string | undefined): Client {
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const ask: Client['ask'] = async (method, path, body) => {
+  const send: Send = async (method, path, body) => {
     const { request } = await import('undici');
     const answer = await request(`${url}${path}`, {
       method,
@@ -65,7 +67,7 @@ export function remote(url: string, key: string | undefined): Client {
     const text = await answer.body.text();
     return { status: answer.statusCode, text, body: parsed(text, answer.headers['content-type']) };
   };
-  return { url, ask, call: typed(ask), close: () => Promise.resolve() };
+  return { url, call: typed(send), close: () => Promise.resolve() };
 }
 
 export const noFolder = (folder: string): string =>
@@ -84,14 +86,18 @@ export async function openClient(
     return opened.url ? { client: remote(opened.url, opened.key) } : { outcome: failed(opened.sentence) };
   if (opened.kind === 'failed') return { outcome: failed(opened.sentence) };
   // Most calls go to a running daemon; only without one does this process need the routes themselves.
-  const [{ createApi }, { Desk }, { createLog }, { systemClock }] = await Promise.all([
+  const [{ createApi }, { Desk }, { createLog }, { systemClock }, { takeBack }] = await Promise.all([
     import('../api/server.ts'),
     import('../desk.ts'),
     import('../log.ts'),
     import('../values/clock.ts'),
+    import('../unfinished-import.ts'),
   ]);
-  const app = createApi(new Desk(opened.store, systemClock, createLog('warn')));
-  const ask: Client['ask'] = async (method, path, body) => {
+  const desk = new Desk(opened.store, systemClock, createLog('warn'));
+  const undone = await takeBack(desk);
+  if (undone > 0) note(`an import that was cut off is taken back: ${counted(undone, 'page')} removed`);
+  const app = createApi(desk);
+  const send: Send = async (method, path, body) => {
     const answer = await app.inject({
       method,
       url: path,
@@ -101,8 +107,7 @@ export async function openClient(
   };
   const client: Client = {
     url: undefined,
-    ask,
-    call: typed(ask),
+    call: typed(send),
     close: async () => {
       await app.close();
       await opened.close();
@@ -112,10 +117,20 @@ export async function openClient(
 }
 
 /** The sentence of a problem document, with the exit code that fits: 2 when the call was wrong, 1 when the work failed. */
-export function problemOutcome(answer: Answer): CommandOutcome {
+function problemOutcome(answer: Answer): CommandOutcome {
   const detail = (answer.body as { detail?: unknown } | undefined)?.detail;
   const sentence = typeof detail === 'string' ? detail : `The daemon answered ${answer.status}.`;
   return answer.status >= 500 ? failed(sentence) : wrong(sentence);
+}
+
+/** What was asked for, undefined where it is not there. */
+export async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof Refused && error.answer.status === 404) return undefined;
+    throw error;
+  }
 }
 
 /** What came of the work, or how the command ends because a call of it was refused. */

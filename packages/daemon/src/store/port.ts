@@ -60,10 +60,20 @@ export interface Counts {
   readonly looks: number;
 }
 
+/** Remembers under `key` which pages were added. */
+export interface Journal {
+  readonly key: string;
+  readonly value: (ids: readonly string[]) => Uint8Array;
+}
+
 export interface Store {
-  /** Adds what is new; a page with the same URL and selection is the same page and comes back as it is. */
+  /**
+   * Adds what is new; a page with the same URL and selection is the same page and comes back as it is. What a journal makes
+   * of the ids that are new is remembered in the same transaction.
+   */
   addPages(
     pages: readonly NewPage[],
+    journal?: Journal,
   ): Promise<Kept<readonly { readonly page: WatchedPage; readonly created: boolean }[]>>;
   /** Replaces the settings of pages that exist; unknown ids are left out of the answer. */
   updatePages(

@@ -158,3 +158,7 @@ export function stateValues(state: PageState): (string | number | Uint8Array | n
     state.validators.url ?? null,
   ];
 }
+
+export const createdIds = (
+  added: readonly { readonly page: WatchedPage; readonly created: boolean }[],
+): readonly string[] => added.filter(({ created }) => created).map(({ page }) => page.page.id);

@@ -16,12 +16,23 @@ import { SqliteCare } from './care.ts';
 import { LookWrites, type Work } from './look-writes.ts';
 import { migrations } from './migrations.ts';
 import { SqliteOutbox } from './outbox.ts';
-import type { Counts, Kept, LookEntry, NewPage, PageQuery, SiteHour, Store, Version } from './port.ts';
+import {
+  type Counts,
+  type Journal,
+  type Kept,
+  type LookEntry,
+  type NewPage,
+  type PageQuery,
+  type SiteHour,
+  type Store,
+  type Version,
+} from './port.ts';
 import { Writer } from './writer.ts';
 import { search, type SearchHit, type SearchQuery } from './search.ts';
 import {
   type PageRow,
   type StateRow,
+  createdIds,
   freshState,
   pageOf,
   selectionText,
@@ -141,8 +152,16 @@ export class SqliteStore implements Store {
     }
   }
 
-  addPages(pages: readonly NewPage[]): ReturnType<Store['addPages']> {
-    return this.#write(() => pages.map((page) => this.#addPage(page)));
+  addPages(pages: readonly NewPage[], journal?: Journal): ReturnType<Store['addPages']> {
+    return this.#write(() => {
+      const outcomes = pages.map((page) => this.#addPage(page));
+      if (journal) this.#putMemory(journal.key, journal.value(createdIds(outcomes)));
+      return outcomes;
+    });
+  }
+
+  #putMemory(key: string, value: Uint8Array): void {
+    this.#sql('INSERT OR REPLACE INTO memory VALUES (?, ?)').run(key, value);
   }
 
   #addPage(page: NewPage): { page: WatchedPage; created: boolean } {
@@ -396,7 +415,7 @@ export class SqliteStore implements Store {
 
   remember(key: string, value: Uint8Array): Promise<Kept<undefined>> {
     return this.#write(() => {
-      this.#sql('INSERT OR REPLACE INTO memory VALUES (?, ?)').run(key, value);
+      this.#putMemory(key, value);
       return undefined;
     });
   }

@@ -8,7 +8,7 @@ import { exportForm } from '../../import/own.ts';
 import { type ArchivedVersion, warcInfo, warcRecord } from '../../store/warc.ts';
 import { version } from '../../version.ts';
 import type { Calls } from '../../api/client.ts';
-import { type Client, problemOutcome, withClient } from '../client.ts';
+import { type Client, Refused, unlessMissing, withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example } from '../options.ts';
 import { type CommandOutcome, counted, done, failed, note, wrong } from '../outcome.ts';
@@ -64,20 +64,13 @@ function versionWriter(
   };
 }
 
-async function writeVersions(
-  client: Client,
-  { id, page }: ExportRecord,
-  write: WriteVersion,
-): Promise<CommandOutcome | undefined> {
+async function writeVersions(client: Client, { id, page }: ExportRecord, write: WriteVersion): Promise<void> {
   const { versions } = await client.call('GET /api/pages/{id}/versions', { path: { id } });
   for (const { number, at, format } of versions) {
-    const text = await client.ask('GET', `/api/pages/${id}/versions/${number}`);
-    // Removed by retention since it was listed.
-    if (text.status === 404) continue;
-    if (text.status >= 400) return problemOutcome(text);
-    await write({ pageId: id, url: page.url, number, at, format, text: text.text });
+    const text = await unlessMissing(client.call('GET /api/pages/{id}/versions/{number}', { path: { id, number } }));
+    // Missing: removed by retention since it was listed.
+    if (text !== undefined) await write({ pageId: id, url: page.url, number, at, format, text });
   }
-  return undefined;
 }
 
 const xml = (text: string): string =>
@@ -121,7 +114,7 @@ async function exportAll(
   options: ExportOptions,
   kind: (typeof kinds)[number],
   write: Write,
-): Promise<CommandOutcome | number> {
+): Promise<number> {
   const form = forms[kind];
   const versions = versionWriter(kind, write, options.out);
   await write(form.head(options.secrets ?? false));
@@ -129,11 +122,7 @@ async function exportAll(
   for await (const record of records(client, options.secrets ?? false)) {
     count++;
     await write(form.page(record));
-    const trouble =
-      versions && options.versions && (record.state?.version ?? 0) > 0
-        ? await writeVersions(client, record, versions)
-        : undefined;
-    if (trouble) return trouble;
+    if (versions && options.versions && (record.state?.version ?? 0) > 0) await writeVersions(client, record, versions);
   }
   await write(form.foot(count));
   return count;
@@ -152,8 +141,8 @@ async function exportTo(options: ExportOptions): Promise<CommandOutcome> {
     if (options.out === undefined && kind === 'files')
       return wrong('--format files: needs --out with the folder to fill');
     if (options.out === undefined) {
-      const written = await exportAll(client, options, kind, writer(process.stdout));
-      return typeof written === 'number' ? done : written;
+      await exportAll(client, options, kind, writer(process.stdout));
+      return done;
     }
     const target = kind === 'files' ? join(options.out, 'pages.tsv') : options.out;
     // The old file stays until the new one is whole.
@@ -166,15 +155,12 @@ async function exportTo(options: ExportOptions): Promise<CommandOutcome> {
       await new Promise<void>((resolve, reject) =>
         stream.end((error?: Error | null) => (error ? reject(error) : resolve())),
       );
-      if (typeof written !== 'number') {
-        await rm(draft, { force: true });
-        return written;
-      }
       await rename(draft, target);
       note(`${counted(written, 'page')} written to ${options.out}`);
       return done;
     } catch (error) {
       await rm(draft, { force: true }).catch(() => {});
+      if (error instanceof Refused) throw error;
       return failed(
         `--out ${options.out}: cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
       );

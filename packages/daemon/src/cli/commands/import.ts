@@ -163,17 +163,9 @@ async function settle(
   return withClient({ data: options.data, creates: true }, async (client) => {
     const bar = progress('import', gathered.pages);
     let records = 0;
-    const taken = await takeOver(
-      gathered.spool,
-      (method, path, body) => client.ask(method, path, body),
-      signal,
-      (more) => bar.to((records += more)),
-    );
+    const taken = await takeOver(gathered.spool, client.call, signal, (more) => bar.to((records += more)));
     bar.end();
-    if (taken.kind === 'undone')
-      return failed(
-        `${file}: ${taken.sentence}. Nothing was taken over (${counted(taken.removed, 'page')} removed again).`,
-      );
+    if (taken.kind === 'undone') return failed(`${file}: ${taken.sentence}`);
     report(options, format, gathered, taken);
     return done;
   });

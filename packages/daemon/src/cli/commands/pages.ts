@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Calls, Page as PageBody } from '../../api/client.ts';
-import { type Client, withClient } from '../client.ts';
+import { type Client, unlessMissing, withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
@@ -33,8 +33,11 @@ export async function everyPage(
 
 /** The page that a person means by its id, the beginning of it, or its URL. */
 export async function findPage(client: Client, word: string): Promise<PageBody | CommandOutcome> {
-  const direct = await client.ask('GET', `/api/pages/${encodeURIComponent(word)}`);
-  if (direct.status === 200) return direct.body as PageBody;
+  // What is not hexadecimal is no id.
+  const direct = /^[0-9a-f]{16}$/.test(word)
+    ? await unlessMissing(client.call('GET /api/pages/{id}', { path: { id: word } }))
+    : undefined;
+  if (direct) return direct;
   const pages = await everyPage(client);
   const url = URL.parse(word)?.href;
   const found = pages.filter((page) => page.id.startsWith(word) || page.url === word || page.url === url);
