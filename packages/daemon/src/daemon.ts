@@ -19,7 +19,6 @@ import { createLog } from './log.ts';
 import { Loop } from './loop.ts';
 import type { DetectedAt, Fetched, LoopParts } from './loop-parts.ts';
 import { type ObserverOptions, createObserver } from './observe/observe.ts';
-import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
 import { settingsWrong } from './settings-wrong.ts';
 import { Telling } from './telling.ts';
@@ -243,7 +242,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const running = [
     loop.run(signal),
     telling.courier.run(signal),
-    tidy(folder.care, config, log, clock, signal),
+    tidy(folder.store, config, log, clock, signal),
     ...(websub ? [websub.run(signal, (id) => loop.collection.byId(id) !== undefined)] : []),
     ...(world.beside ? [world.beside(loop, signal)] : []),
   ];
@@ -259,25 +258,30 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
 const reachable = (url: string): string => url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
 /** Once a day, and soon after the start, what the rules no longer keep is let go. */
 async function tidy(
-  care: SqliteCare | undefined,
+  store: Pick<Store, 'retain'>,
   config: Config,
   log: LoopParts['log'],
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!care) return;
   for (let waitMs = 60_000; ; waitMs = 86_400_000) {
     await clock.sleep(waitMs, signal);
     if (signal.aborted) return;
-    letGo(care, config, log, clock);
+    await letGo(store, config, log, clock);
   }
 }
 
 /** Lets go what the rules of the configuration and of single pages no longer keep. */
-export function letGo(care: SqliteCare, config: Config, log: LoopParts['log'], clock: Clock = systemClock): void {
-  const gone = care.retain(config.keep, clock.nowMs(), (keep) => {
+export async function letGo(
+  store: Pick<Store, 'retain'>,
+  config: Config,
+  log: LoopParts['log'],
+  clock: Clock = systemClock,
+): Promise<void> {
+  const kept = await store.retain(config.keep, clock.nowMs(), (keep) => {
     const read = readRetention(keep, 'options.keep');
     return read.kind === 'read' ? read.value : undefined;
   });
-  if (gone > 0) log('info', 'versions let go', { versions: gone });
+  if (kept.kind === 'failed') log('warn', 'versions could not be let go', { why: kept.fault.sentence });
+  else if (kept.value > 0) log('info', 'versions let go', { versions: kept.value });
 }

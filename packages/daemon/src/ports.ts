@@ -15,7 +15,15 @@ export {
 } from './store/outbox-rows.ts';
 export type { SearchHit, SearchQuery } from './store/search.ts';
 export { readQuery, searchable, snippet, type SearchWords, type Term } from './store/search-query.ts';
-export { baseNumber, brought, keepContent, readContent, type Content, type Contents } from './store/versions.ts';
+export {
+  baseNumber,
+  brought,
+  expired,
+  keepContent,
+  readContent,
+  type Content,
+  type Contents,
+} from './store/versions.ts';
 export type { Change, Detection, Projection } from './values/change.ts';
 export { type Clock, systemClock } from './values/clock.ts';
 export type { Fault } from './values/fault.ts';
@@ -25,4 +33,5 @@ export type { ObserverReport } from './values/observer-report.ts';
 export type { Attempt, Delivery, DeliveryStatus, Exceptions, Outbox, PlannedDelivery } from './values/outbox.ts';
 export type { NewPageSettings, Page, PageSettings } from './values/page.ts';
 export type { Probe, Validators } from './values/probe.ts';
+export type { Retention } from './values/retention.ts';
 export type { Subscription, SubscriptionSettings } from './values/subscription.ts';

@@ -10,6 +10,7 @@ import {
   searchable,
 } from 'revisit/ports';
 import type { Sql } from './connection.ts';
+import { countOnContents } from './retention.ts';
 
 /** A tsvector holds at most 1 MB; words beyond this many characters are not indexed, the text itself is kept whole. */
 const indexedCharactersMax = 300_000;
@@ -79,6 +80,7 @@ export async function keepVersions(
   found: readonly { readonly pk: number; readonly look: Look }[],
 ): Promise<void> {
   if (found.length === 0) return;
+  await countOnContents(sql);
   const { rows } = await sql.query<BelowRow>(
     `SELECT pk, number, content, raw FROM versions
      JOIN unnest($1::bigint[], $2::integer[], $3::integer[]) AS wanted (pk, base, before) USING (pk)

@@ -153,4 +153,10 @@ export const migrations: readonly string[] = [
     until timestamptz NOT NULL
   );
   `,
+  // What nothing needs any more is found by who has it.
+  `
+  CREATE INDEX versions_by_content ON versions (content);
+  CREATE INDEX versions_by_raw ON versions (raw) WHERE raw IS NOT NULL;
+  CREATE INDEX contents_by_base ON contents (base) WHERE base IS NOT NULL;
+  `,
 ];

@@ -20,6 +20,7 @@ import {
   type PageQuery,
   type PageRow,
   type Probe,
+  type Retention,
   type SearchHit,
   type SearchQuery,
   type SiteHour,
@@ -37,9 +38,10 @@ import {
 } from 'revisit/ports';
 import { shardCount, shardOf } from '../dispatch/streams.ts';
 import { readVersion } from './archive.ts';
-import type { Connection, Sql } from './connection.ts';
+import { type Connection, type Sql, faultOf } from './connection.ts';
 import { keepLooks, putState } from './looks.ts';
 import { PostgresOutbox, planDeliveries } from './outbox.ts';
+import { sweep, thin } from './retention.ts';
 import { search } from './search.ts';
 
 type FullRow = PageRow & StateRow & Record<string, unknown>;
@@ -369,6 +371,22 @@ export class PostgresStore implements Store {
        FROM looks JOIN pages USING (pk) WHERE site = $1 AND looks.at >= $2 GROUP BY 1 ORDER BY 1`,
       [site, sinceMs],
     );
+  }
+
+  /** Each coordinator thins the pages of its own shards, and one of them sweeps for all. */
+  async retain(
+    all: Retention,
+    nowMs: number,
+    ownOf: (keep: unknown) => Retention | undefined = () => undefined,
+  ): Promise<Kept<number>> {
+    const held = this.#mandate.held();
+    try {
+      const gone = await thin(this.#connection, [...held], { all, ownOf }, nowMs);
+      if (held.has(0)) await sweep(this.#connection);
+      return { kind: 'kept', value: gone };
+    } catch (error) {
+      return { kind: 'failed', fault: faultOf(error) };
+    }
   }
 
   async counts(): Promise<Counts> {

@@ -250,5 +250,38 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       expect(await store.siteHours('b.example', 0)).toEqual([]);
       await store.close();
     });
+
+    test('retention lets the old go, keeps the last and the last told, and what is left reads back', async () => {
+      const store = await open();
+      const [one, two] = [await added(store, 'https://a.example/1'), await added(store, 'https://b.example/2')];
+      const text = (version: number): string => `${'a line of the ledger\n'.repeat(30)}version ${version}`;
+      for (const { page: watched } of [one, two]) {
+        for (let version = 1; version <= 20; version++) {
+          const next = look(watched.page.id, version, text(version), 1000 * version);
+          const told = { ...next, probeId: `${watched.page.id}${version}`, raw: `<p>${text(version)}` };
+          await store.commit([{ ...told, state: { ...told.state, toldVersion: 2 } }]);
+        }
+      }
+      const numbers = async (id: string): Promise<number[]> => (await store.versions(id)).map(({ number }) => number);
+      const ids = [one.page.page.id, two.page.page.id] as const;
+      // A page with rules of its own follows those.
+      await store.updatePages([{ id: ids[1], settings: { options: { keep: { count: 3 } } } }]);
+      const own = (keep: unknown) => ({ countMax: (keep as { count: number }).count });
+      expect(await store.retain({}, 1e6)).toEqual({ kind: 'kept', value: 0 });
+      expect(await store.retain({ countMax: 5 }, 1e6, own)).toEqual({ kind: 'kept', value: 15 + 17 });
+      expect(await numbers(ids[0])).toEqual([2, 17, 18, 19, 20]);
+      expect(await numbers(ids[1])).toEqual([2, 19, 20]);
+      for (const id of ids)
+        for (const number of await numbers(id)) {
+          expect(await store.versionText(id, number)).toBe(text(number));
+          expect(await store.versionRaw(id, number)).toBe(`<p>${text(number)}`);
+        }
+      // Versions go on from there, and a page that is removed leaves nothing that is in the way.
+      await store.commit([look(ids[0], 21, text(21), 90_000)]);
+      expect(await store.removePages([ids[1]])).toEqual({ kind: 'kept', value: [ids[1]] });
+      expect(await store.retain({ ageMsMax: 0 }, 1e9)).toEqual({ kind: 'kept', value: 5 });
+      expect(await store.versionText(ids[0], 21)).toBe(text(21));
+      await store.close();
+    });
   });
 }

@@ -8,6 +8,7 @@ import type { Look, LookKind, WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
 import type { Outbox } from '../values/outbox.ts';
 import type { Probe } from '../values/probe.ts';
+import type { Retention } from '../values/retention.ts';
 import type { SearchHit, SearchQuery } from './search.ts';
 
 export type Kept<Value> =
@@ -125,6 +126,12 @@ export interface Store {
   /** The newest first. */
   looks(pageId: string, limit: number): Promise<readonly LookEntry[]>;
   counts(): Promise<Counts>;
+
+  /**
+   * Lets go of what the rules no longer keep; answers how many versions went. `ownOf` reads the rules that a page has of its
+   * own (`options.keep`), which replace the others.
+   */
+  retain(retention: Retention, nowMs: number, ownOf?: (keep: unknown) => Retention | undefined): Promise<Kept<number>>;
 
   /** Small things that belong to no page: what a policy learned of sites, the budget's state, cursors. */
   remember(key: string, value: Uint8Array): Promise<Kept<undefined>>;

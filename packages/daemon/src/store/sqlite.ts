@@ -413,6 +413,10 @@ export class SqliteStore implements Store {
     );
   }
 
+  retain(...rules: Parameters<Store['retain']>): Promise<Kept<number>> {
+    return this.#write(() => this.care.retain(...rules));
+  }
+
   remember(key: string, value: Uint8Array): Promise<Kept<undefined>> {
     return this.#write(() => {
       this.#putMemory(key, value);

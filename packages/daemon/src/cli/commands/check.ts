@@ -47,7 +47,7 @@ async function checkAlone(config: Config, folder: Opening, all: boolean): Promis
     if (state.fault) troubles[state.fault.code] = (troubles[state.fault.code] ?? 0) + 1;
   await loop.close();
   // Under cron nothing runs between two checks that could do it.
-  if (folder.care) letGo(folder.care, config, log);
+  await letGo(folder.store, config, log);
   await folder.close();
   return { looks: kept, requests: sent, troubles, changes: found.map(changeBody) as unknown as ChangeBody[] };
 }
