@@ -143,7 +143,16 @@ const passed = positionals.flatMap((word, i) =>
 );
 for (const name of roles.robot) run(name, process.execPath, [bin, 'robot', '--name', name, ...keyOf(name), ...passed]);
 for (const name of roles.observer)
-  run(name, process.execPath, [bin, 'observer', '--name', name, ...keyOf(name), ...passed]);
+  run(name, process.execPath, [
+    bin,
+    'observer',
+    '--name',
+    name,
+    '--data',
+    join(folder, 'observers'),
+    ...keyOf(name),
+    ...passed,
+  ]);
 process.stdout.write(`${serving.join('\n')}\n`);
 say(`The cluster runs: ${serving.join(' and ')}  (Ctrl-C ends it)`);
 

@@ -1,11 +1,13 @@
 /** `revisit observer`: stands near its sources, remembers, and reports what is new. */
+import { join } from 'node:path';
 import { type ConsumerInfo, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import { type Clock, type Observer, systemClock } from 'revisit/ports';
 import { type LinkOptions, link, unlink } from './dispatch/link.ts';
 import { pullMs, robotSilenceMs, shardOf, streams, subjects } from './dispatch/streams.ts';
 import { pieces } from './dispatch/wire.ts';
-import { unpackErrand } from './observers/errand.ts';
+import { unlooked, unpackErrand } from './observers/errand.ts';
+import { Journal } from './observers/journal.ts';
 import { type Judge, Lookout } from './observers/lookout.ts';
 import { type RobotOptions, pullOf } from './robot.ts';
 
@@ -13,6 +15,10 @@ export interface ObserverCommand extends LinkOptions {
   /** What the coordinators know it by. */
   readonly name: string;
   readonly breadth: number;
+  /** Where it keeps what it has found and not told. */
+  readonly folder: string;
+  /** Between two requests to one site, also over a restart. */
+  readonly spacingMs: number;
   readonly observer: (clock: Clock) => Observer;
   readonly judge: Judge;
   readonly log: RobotOptions['log'];
@@ -26,14 +32,25 @@ const patrolMsMax = 500;
 
 /** Says what is wrong, or nothing when it left in peace. */
 export async function runObserver(command: ObserverCommand, signal: AbortSignal): Promise<string | undefined> {
+  const clock = systemClock;
+  let journal: Journal;
+  try {
+    journal = await Journal.open(join(command.folder, `${command.name}.findings`));
+  } catch (error) {
+    return `--data ${command.folder}: ${(error as Error).message}`;
+  }
   const linked = await link(command, `observer ${command.name}`);
   if (linked.kind === 'failed') return `--nats ${linked.sentence}`;
-  const clock = systemClock;
   const observer = command.observer(clock);
-  const lookout = new Lookout(observer, command.judge, clock);
-  command.log('info', 'observer at work', { name: command.name });
-  const post = new Post(command, linked.connection, lookout, clock);
+  const lookout = new Lookout(observer, command.judge, clock, journal);
+  const untold = journal.findings().length;
+  command.log('info', 'observer at work', { name: command.name, ...(untold > 0 ? { untold } : {}) });
+  // The one before may have asked a site a moment before it ended; it stamped the journal at every word.
+  const idleMs = clock.nowMs() - (journal.aliveMs ?? -Infinity);
+  await clock.sleep(Math.max(0, Math.min(command.spacingMs, command.spacingMs + wordEveryMs - idleMs)), signal);
+  const post = new Post(command, linked.connection, lookout, journal, clock);
   await Promise.all([post.take(signal), post.speak(signal), patrol(lookout, clock, signal)]);
+  await journal.close();
   await observer.close();
   await unlink(linked.connection);
   return undefined;
@@ -44,18 +61,26 @@ async function patrol(lookout: Lookout, clock: Clock, signal: AbortSignal): Prom
   while (!signal.aborted) await clock.sleep(Math.min(patrolMsMax, await lookout.patrol()), signal);
 }
 
+/** Let go of a site; let go of what was found on pages that are looked at from elsewhere now. */
+interface Question {
+  readonly shed?: string;
+  readonly forget?: readonly string[];
+}
+
 /** What goes between the observer and its coordinators. */
 class Post {
   readonly #command: ObserverCommand;
   readonly #connection: NatsConnection;
   readonly #lookout: Lookout;
+  readonly #journal: Journal;
   readonly #clock: Clock;
   readonly #underWay = new Set<Promise<void>>();
 
-  constructor(command: ObserverCommand, connection: NatsConnection, lookout: Lookout, clock: Clock) {
+  constructor(command: ObserverCommand, connection: NatsConnection, lookout: Lookout, journal: Journal, clock: Clock) {
     this.#command = command;
     this.#connection = connection;
     this.#lookout = lookout;
+    this.#journal = journal;
     this.#clock = clock;
   }
 
@@ -87,7 +112,9 @@ class Post {
     if (!errand) return message.term();
     const alive = setInterval(() => message.working(), robotSilenceMs / 4);
     try {
-      const report = await this.#lookout.answer(errand);
+      // One that the process before this had may have been looked at; nobody knows when.
+      const lost = message.info.deliveryCount > 1 && !this.#lookout.knows(errand);
+      const report = lost ? unlooked(errand, this.#clock.nowMs()) : await this.#lookout.answer(errand);
       await this.#send(errand.probe.id, errand.probe.site, report);
       message.ack();
     } catch (error) {
@@ -129,11 +156,12 @@ class Post {
     const ears = this.#connection.subscribe(subjects.ask(name), {
       callback: (error, message) => {
         if (error) return;
-        void this.#reply(message.json<{ shed?: string }>()).then((answer) => message.respond(JSON.stringify(answer)));
+        void this.#reply(message.json<Question>()).then((answer) => message.respond(JSON.stringify(answer)));
       },
     });
     while (!signal.aborted) {
-      const word = { ...this.#lookout.counts(), stirred: this.#lookout.stirred(stirredMax) };
+      await this.#journal.alive(this.#clock.nowMs()).catch(() => {});
+      const word = { atMs: this.#clock.nowMs(), ...this.#lookout.counts(), stirred: this.#lookout.stirred(stirredMax) };
       // What was said to a link that is away would be said late, in one breath.
       if (this.#connection.getServer() !== '' && !this.#connection.isClosed())
         this.#connection.publish(subjects.word(name), JSON.stringify(word));
@@ -142,7 +170,10 @@ class Post {
     ears.unsubscribe();
   }
 
-  async #reply(question: { readonly shed?: string }): Promise<unknown> {
-    return question.shed === undefined ? {} : { agoMs: await this.#lookout.shed(question.shed) };
+  async #reply(question: Question): Promise<unknown> {
+    if (question.forget) await this.#lookout.forget(question.forget);
+    if (question.shed === undefined) return {};
+    const agoMs = await this.#lookout.shed(question.shed);
+    return agoMs === 'untold' ? { untold: true } : { agoMs };
   }
 }

@@ -179,7 +179,8 @@ export class Indexing {
 
   async #learn(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined): Promise<void> {
     const { policy } = this.#parts;
-    const { outcome } = observation;
+    const { outcome, watchedForMs } = observation;
+    this.#lifetimes.watched(entry, watchedForMs === undefined ? undefined : observation.endedAtMs + watchedForMs);
     if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined) {
       this.#around.putOff(entry.page.id, look, outcome.untilMs);
       return;

@@ -3,7 +3,8 @@
  * without asking (RFC 9111) says that nothing will change before; many say so of everything, and are wrong. So each site's
  * word is put to the test by looks that fall within a stated lifetime: a change found there was denied, no change was
  * foretold. From so many tests on, a site that was hardly ever wrong is believed: a look that would fall within the lifetime
- * waits for its end, but for one in so many, which tests it again. A lifetime only ever lengthens a wait.
+ * waits for its end, but for one in so many, which tests it again. A lifetime only ever lengthens a wait. So does somebody
+ * who stays with the page and tells of its changes, whose word needs no test: what it misses is missed by its looks, too.
  *
  * Cost: O(1) a look; 24 bytes for each page whose lifetime still runs.
  */
@@ -32,6 +33,8 @@ interface Trust {
 export class Lifetimes {
   readonly #random: Random;
   readonly #until = new Map<number, number>();
+  /** Pages that somebody else looks at meanwhile, and until when nobody need ask. */
+  readonly #watched = new Map<number, number>();
   readonly #trust = new Map<string, Trust>();
 
   constructor(random: Random) {
@@ -44,6 +47,12 @@ export class Lifetimes {
     if (lifetimeMs >= lifetimeMsMin && (this.#until.size < pagesMax || this.#until.has(entry.index)))
       this.#until.set(entry.index, atMs + lifetimeMs);
     else this.#until.delete(entry.index);
+  }
+
+  /** Somebody looks on until then, or nobody does. */
+  watched(entry: Entry, untilMs: number | undefined): void {
+    if (untilMs === undefined) this.#watched.delete(entry.index);
+    else this.#watched.set(entry.index, untilMs);
   }
 
   /** A look puts a lifetime that still runs to the test. Before `stated` of the same look. */
@@ -60,6 +69,8 @@ export class Lifetimes {
 
   /** Until when a look at the page may wait; now where it may not. */
   until(entry: Entry, nowMs: number): number {
+    const watchedMs = this.#watched.get(entry.index) ?? 0;
+    if (watchedMs > nowMs) return watchedMs;
     const untilMs = this.#until.get(entry.index) ?? 0;
     if (untilMs <= nowMs) return nowMs;
     const { right = 0, wrong = 0 } = this.#trust.get(entry.page.site) ?? {};
@@ -69,6 +80,7 @@ export class Lifetimes {
 
   forget(entry: Entry): void {
     this.#until.delete(entry.index);
+    this.#watched.delete(entry.index);
   }
 
   get hasLearned(): boolean {

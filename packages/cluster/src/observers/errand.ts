@@ -8,12 +8,17 @@
 import { createHash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Observation, Page, Probe } from 'revisit/ports';
+import { handedBack } from '../dispatch/wire.ts';
 
 export interface Mandate {
   /** Between two looks of the observer's own. */
   readonly everyMs: number;
-  /** From the arrival of the errand on. */
   readonly forMs: number;
+  /**
+   * From when on, by the observer's clock: when it said the last word that the coordinator had heard. However long the errand
+   * was on its way, the mandate ends before the coordinator believes that it has.
+   */
+  readonly sinceMs: number;
 }
 
 export type ObservedPage = Pick<Page, 'id' | 'select' | 'options'>;
@@ -56,13 +61,32 @@ export function fingerprint(body: Uint8Array): string {
   return createHash('sha256').update(body).digest('base64url').slice(0, 22);
 }
 
+/**
+ * Words that nearly every errand and report has; most of a message that says "nothing new" is made of them. Both ends must
+ * have the same, so what is here stays as it is.
+ */
+const usualWords = Buffer.from(
+  [
+    '{"observation":{"startedAtMs":17,"endedAtMs":17,"latencyMs":,"outcome":{"kind":"not-modified"},"bytesReceived":0,',
+    '"outcome":{"kind":"fetched","status":200,"mediaType":"text/html","charset":"utf-8","validators":{"etag":"W/\\"",',
+    '"lastModified":", GMT"}},"requests":1,"finalUrl":"https://www."},"what":"difference","what":"whole","what":"same",',
+    '"fingerprint":"","agoMs":0,"looks":4,"wholeBytes":0,"more":0}',
+    '{"probe":{"id":"","url":"https://www.","site":"www.","pageIds":[""],"atMs":17,"validators":{}},"mandate":{"everyMs":,',
+    '"forMs":600000,"sinceMs":17},"base":"","pages":[{"id":"","select":{"kind":"text"},"options":{}}]}',
+  ].join(''),
+);
+
+/** An errand's words and pages are bounded by what a message of NATS can be. */
+const errandBytesMax = 8 * 2 ** 20;
+
 export function packErrand(errand: Errand): Uint8Array {
-  return Buffer.from(JSON.stringify(errand));
+  return zstdCompressSync(Buffer.from(JSON.stringify(errand)), { dictionary: usualWords });
 }
 
 export function unpackErrand(bytes: Uint8Array): Errand | undefined {
   try {
-    const errand = JSON.parse(Buffer.from(bytes).toString('utf8')) as Errand;
+    const text = zstdDecompressSync(bytes, { dictionary: usualWords, maxOutputLength: errandBytesMax });
+    const errand = JSON.parse(text.toString('utf8')) as Errand;
     const { probe, mandate } = errand;
     const whole =
       typeof probe?.id === 'string' &&
@@ -71,6 +95,7 @@ export function unpackErrand(bytes: Uint8Array): Errand | undefined {
       Array.isArray(probe.pageIds) &&
       typeof mandate?.everyMs === 'number' &&
       typeof mandate.forMs === 'number' &&
+      typeof mandate.sinceMs === 'number' &&
       typeof errand.base === 'string';
     return whole ? errand : undefined;
   } catch {
@@ -89,17 +114,27 @@ function windowFor(bytes: number): Record<number, number> {
 }
 
 export function packReport(report: Report, payload: Uint8Array): Uint8Array {
-  const head = zstdCompressSync(Buffer.from(JSON.stringify(report)));
+  const head = zstdCompressSync(Buffer.from(JSON.stringify(report)), { dictionary: usualWords });
   const length = Buffer.alloc(4);
   length.writeUInt32LE(head.length);
   return Buffer.concat([length, head, payload]);
+}
+
+/** Nobody looked, as far as anybody knows: the page waits in line again. */
+export function unlooked({ probe }: Errand, nowMs: number): Uint8Array {
+  const { probe: _probe, ...observation } = handedBack(probe, nowMs, 'The observer that had the errand was lost.');
+  const nothing = { agoMs: 0, looks: 0, wholeBytes: 0, more: 0 };
+  return packReport({ observation, what: 'no-body', fingerprint: '', ...nothing }, new Uint8Array());
 }
 
 export function unpackReport(bytes: Uint8Array): ReceivedReport | undefined {
   try {
     const frame = Buffer.from(bytes);
     const length = frame.readUInt32LE(0);
-    const head = zstdDecompressSync(frame.subarray(4, 4 + length), { maxOutputLength: headBytesMax });
+    const head = zstdDecompressSync(frame.subarray(4, 4 + length), {
+      dictionary: usualWords,
+      maxOutputLength: headBytesMax,
+    });
     const report = JSON.parse(head.toString('utf8')) as Report;
     if (typeof report.observation?.outcome?.kind !== 'string' || typeof report.fingerprint !== 'string')
       return undefined;

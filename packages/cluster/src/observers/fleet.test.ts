@@ -4,7 +4,8 @@ import type { Observation, Page, PageState, Probe } from 'revisit/ports';
 import { VirtualClock } from '../../../daemon/src/simulation/virtual-clock.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fingerprint, packReport, type Report } from './errand.ts';
-import { Fleet, type Word } from './fleet.ts';
+import { Fleet } from './fleet.ts';
+import type { Word } from './roster.ts';
 import { whereFrom } from './vantage-points.ts';
 
 const far = { latency: 0.1, secondsPerByte: 1e-6 };
@@ -43,7 +44,7 @@ describe('a fleet', () => {
     paused: false,
   } as unknown as Page;
   const state = { looks: 100, changes: 2 } as unknown as PageState;
-  const word: Word = { places: 1, looks: 0, reports: 0, wholeBytes: 0, sentBytes: 0, stirred: [] };
+  const word: Word = { atMs: 5, places: 1, looks: 0, reports: 0, wholeBytes: 0, sentBytes: 0, stirred: [] };
   const probe: Probe = { id: 'p', url, site: 'a.example', pageIds: ['x'], atMs: 0, validators: {} };
   const text = 'words of a page '.repeat(2_000);
   const body = new TextEncoder().encode(text);
@@ -121,6 +122,47 @@ describe('a fleet', () => {
     // What it has found is asked for.
     fleet.heard('near', { ...word, stirred: ['x', 'unknown'] });
     expect(asked).toContain('look x');
+  });
+
+  test('one that seemed slow because its machine was busy is tried again soon, and gets the site then', async () => {
+    fleet.fromHome(look(800));
+    for (let i = 0; i < 4; i++) {
+      expect((await fleet.route(probe))?.observer).toBe('near');
+      fleet.read('near', report(2_000), probe);
+    }
+    await fleet.decide();
+    expect(kept).toEqual([]);
+    expect(await fleet.route(probe)).toBeUndefined();
+    await clock.runUntil(clock.nowMs() + 16_000, clock.sleep(16_000));
+    fleet.heard('near', word);
+    for (let i = 0; i < 4; i++) {
+      expect((await fleet.route(probe))?.observer).toBe('near');
+      fleet.read('near', report(2), probe);
+    }
+    expect(await fleet.route(probe)).toBeUndefined();
+    await fleet.decide();
+    expect(kept).toEqual(['near']);
+  });
+
+  test('the pace of its looks follows the plan, and an errand because something was found is no pace', async () => {
+    await give();
+    const everyMs = async (): Promise<number> => (await fleet.route(probe))!.errand.mandate.everyMs;
+    const pass = async (ms: number): Promise<void> => {
+      await clock.runUntil(clock.nowMs() + ms, clock.sleep(ms));
+      fleet.heard('near', word);
+    };
+    let usual = 0;
+    for (let i = 0; i < 40; i++) {
+      await pass(40_000);
+      usual = (await everyMs()) || usual;
+    }
+    expect(usual).toBeGreaterThan(9_500);
+    expect(usual).toBeLessThan(10_500);
+    // Nobody need ask before half of the looks were made.
+    expect(fleet.read('near', report(2), probe)!.watchedForMs).toBeCloseTo(2 * usual);
+    fleet.heard('near', { ...word, stirred: ['x'] });
+    await pass(1_000);
+    expect(await everyMs()).toBe(usual);
   });
 
   test('keeps the site while its mandate may last, then loses it', async () => {

@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Observation, Observer, Outcome, Page, Probe } from 'revisit/ports';
 import { VirtualClock } from '../../../daemon/src/simulation/virtual-clock.ts';
 import { judge } from '../../../daemon/src/eye.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Errand, bodyOf, fingerprint, unpackReport } from './errand.ts';
+import { Journal } from './journal.ts';
 import { Lookout } from './lookout.ts';
 
 const probe: Probe = { id: 'p', url: 'https://a.example/', site: 'a.example', pageIds: ['x'], atMs: 0, validators: {} };
@@ -57,7 +61,7 @@ describe('an observer', () => {
 
   const errand = (more: Partial<Errand> = {}): Errand => ({
     probe,
-    mandate: { everyMs: 10_000, forMs: 60_000 },
+    mandate: { everyMs: 10_000, forMs: 60_000, sinceMs: clock.nowMs() },
     base: base ? fingerprint(base) : '',
     pages,
     ...more,
@@ -100,6 +104,12 @@ describe('an observer', () => {
     expect(lookout.counts().places).toBe(0);
   });
 
+  test('an errand that was long on its way gives no more time than its coordinator reckons with', async () => {
+    await ask({ mandate: { everyMs: 10_000, forMs: 60_000, sinceMs: clock.nowMs() - 40_000 } });
+    await pass(200_000);
+    expect(source.asked).toBe(2);
+  });
+
   test('keeps every change it finds without a link and reports them one by one, in order', async () => {
     await ask();
     for (const text of ['two', 'three', 'four']) {
@@ -131,6 +141,58 @@ describe('an observer', () => {
     expect(await ask()).toMatchObject({ text: 'two' });
     expect(await ask()).toMatchObject({ what: 'same', text: 'two' });
     expect(lookout.stirred(10)).toEqual([]);
+  });
+
+  test('keeps a site while something of it is untold, and drops what a look from home has overtaken', async () => {
+    await ask();
+    for (const text of ['two', 'three']) {
+      source.text = text;
+      await pass(10_001);
+    }
+    expect(await lookout.shed('a.example')).toBe('untold');
+    base = bytes('three');
+    expect(await ask()).toMatchObject({ what: 'same', text: 'three' });
+    await pass(10_001);
+    source.text = 'four';
+    await pass(10_001);
+    base = bytes('elsewhere');
+    source.text = 'five';
+    await pass(10_001);
+    expect((await ask()).more).toBe(0);
+    expect(lookout.stirred(10)).toEqual([]);
+    expect(await lookout.shed('a.example')).toBeGreaterThanOrEqual(0);
+  });
+
+  test('what was found before the end is told by the next, without a look', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'revisit-lookout-'));
+    const file = join(folder, 'findings');
+    lookout = new Lookout(source, judge, clock, await Journal.open(file));
+    await ask();
+    for (const text of ['two', 'three']) {
+      source.text = text;
+      await pass(10_001);
+    }
+    const { asked } = source;
+    // As if it had been killed: nothing is closed.
+    const after = await Journal.open(file);
+    lookout = new Lookout(source, judge, clock, after);
+    expect(lookout.stirred(10)).toEqual(['x']);
+    expect(lookout.knows(errand())).toBe(true);
+    await pass(30_000);
+    const told = [await ask(), await ask()];
+    expect(told.map(({ text, what }) => [text, what])).toEqual([
+      ['two', 'whole'],
+      ['three', 'difference'],
+    ]);
+    expect(source.asked).toBe(asked);
+    source.text = 'four';
+    await pass(10_001);
+    expect(await ask()).toMatchObject({ text: 'four' });
+    await ask();
+    expect(lookout.stirred(10)).toEqual([]);
+    expect(after.findings()).toEqual([]);
+    await after.close();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   test('noise is no change', async () => {

@@ -6,7 +6,10 @@
  *   watched     looked at when an errand comes and, between errands, every `everyMs`
  *   stirred     looks found changes; each is kept, oldest first, and the coordinators hear of it until an errand shows that
  *               they have it; this goes on without a link, and nothing found is dropped but the last of too many
- *   shed        the mandate ended or was taken back; what is still unreported stays until it is asked for
+ *   shed        the mandate ended or was taken back; what is still unreported stays until it is asked for, until the
+ *               coordinator says that it has looked itself, or for a week
+ *
+ * What is unreported is also in the journal, where there is one, and comes back from there into places that are shed.
  */
 import type { Clock, Observation, Observer, Outcome, Probe } from 'revisit/ports';
 import { packObservation } from '../dispatch/wire.ts';
@@ -19,6 +22,7 @@ import {
   fingerprint,
   packReport,
 } from './errand.ts';
+import type { Finding, Journal } from './journal.ts';
 import { zstdCompressSync } from 'node:zlib';
 
 type Fetched = Extract<Outcome, { kind: 'fetched' }>;
@@ -39,13 +43,19 @@ export type Judge = (
 
 /** Changes of one place that wait to be reported; beyond, the newest replaces the one before it. */
 const unreportedMax = 50;
+/** What nobody has asked for in so long belongs to a page that nobody watches any more. */
+const unreportedMsMax = 7 * 86_400_000;
+/** How many of the last reports are known by their fingerprints; more are never under way. */
+const saidMax = 8;
 /** What a robot sends for an answer without a body. */
 const bodylessBytes = 250;
 
-interface Finding {
-  readonly observation: Observation;
-  readonly atMs: number;
+/** What was found and waits to be told; `kept` is its number in the journal. */
+interface Unreported extends Finding {
+  readonly kept: number | undefined;
 }
+
+type Seen = Pick<Finding, 'observation' | 'atMs'>;
 
 interface Place {
   probe: Probe;
@@ -58,10 +68,13 @@ interface Place {
   reported: Uint8Array | undefined;
   /** The last body that was seen, and with which words of its server. */
   seen: { readonly fetched: Fetched; readonly print: string; readonly packedBytes: number } | undefined;
-  last: Finding | undefined;
+  last: Seen | undefined;
+  /** What the coordinator last said it has, and what it was sent since. */
+  base: string;
+  readonly said: string[];
   /** Found and not known to have arrived, oldest first; and which of them was told last. */
-  readonly unreported: Finding[];
-  told: Finding | undefined;
+  readonly unreported: Unreported[];
+  told: Unreported | undefined;
   looks: number;
   requests: number;
   wholeBytes: number;
@@ -80,16 +93,40 @@ export class Lookout {
   readonly #observer: Observer;
   readonly #judge: Judge;
   readonly #clock: Clock;
+  readonly #journal: Journal | undefined;
   readonly #places = new Map<string, Place>();
   #looks = 0;
   #reports = 0;
   #wholeBytes = 0;
   #sentBytes = 0;
 
-  constructor(observer: Observer, judge: Judge, clock: Clock) {
+  constructor(observer: Observer, judge: Judge, clock: Clock, journal?: Journal) {
     this.#observer = observer;
     this.#judge = judge;
     this.#clock = clock;
+    this.#journal = journal;
+    for (const { id, finding } of journal?.findings() ?? []) this.#restore(id, finding);
+  }
+
+  /** What was found before this process began; without a mandate nothing is looked at for it. */
+  #restore(id: number, finding: Finding): void {
+    const { probe, outcome } = finding.observation;
+    const key = keyOf(probe);
+    const place =
+      this.#places.get(key) ?? freshPlace(probe, finding.pages, { everyMs: 0, forMs: 0, sinceMs: 0 }, -Infinity);
+    this.#places.set(key, place);
+    if (place.unreported.length === 0) {
+      place.base = finding.bases[0] ?? '';
+      place.said.push(...finding.bases);
+    }
+    place.unreported.push({ ...finding, kept: id });
+    if (outcome.kind === 'fetched')
+      place.seen = { fetched: outcome, print: fingerprint(outcome.body), packedBytes: packedSize(finding.observation) };
+  }
+
+  /** Whether anything is known here of what the errand is about. */
+  knows(errand: Errand): boolean {
+    return this.#places.has(keyOf(errand.probe));
   }
 
   counts(): LookoutCounts {
@@ -112,15 +149,27 @@ export class Lookout {
     return ids.slice(0, most);
   }
 
-  /** Lets go of a site's places; answers after how many milliseconds without a request from here. */
-  async shed(site: string): Promise<number> {
+  /** The coordinator has looked at these pages itself since: what was found before is of no use to it. */
+  async forget(ids: readonly string[]): Promise<void> {
+    const gone = new Set(ids);
+    for (const place of this.#places.values())
+      if (place.untilMs <= this.#clock.nowMs() && place.probe.pageIds.every((id) => gone.has(id)))
+        await this.#drop(place, place.unreported.length);
+  }
+
+  /**
+   * Lets go of a site's places; answers after how many milliseconds without a request from here. While something of it is
+   * untold it is not let go of: a look from elsewhere would overtake that.
+   */
+  async shed(site: string): Promise<number | 'untold'> {
+    const places = [...this.#places].filter(([, place]) => place.probe.site === site);
+    for (const [, place] of places) await place.busy;
+    if (places.some(([, place]) => place.unreported.length > 0)) return 'untold';
     let lastMs = -Infinity;
-    for (const [key, place] of this.#places) {
-      if (place.probe.site !== site) continue;
+    for (const [key, place] of places) {
       place.untilMs = -Infinity;
-      await place.busy;
       lastMs = Math.max(lastMs, place.last?.observation.endedAtMs ?? -Infinity);
-      if (place.unreported.length === 0) this.#places.delete(key);
+      this.#places.delete(key);
     }
     return Math.max(0, Math.min(this.#clock.nowMs() - lastMs, 1e9));
   }
@@ -132,6 +181,8 @@ export class Lookout {
     const due: Place[] = [];
     for (const [key, place] of this.#places) {
       if (place.untilMs <= nowMs) {
+        const newest = place.unreported.at(-1)?.atMs ?? -Infinity;
+        if (nowMs - newest > unreportedMsMax) await this.#drop(place, place.unreported.length);
         if (place.unreported.length === 0 && !place.busy) this.#places.delete(key);
       } else if (place.nextMs > nowMs) nextMs = Math.min(nextMs, place.nextMs);
       else if (!place.busy) due.push(place);
@@ -145,7 +196,7 @@ export class Lookout {
     const place = this.#place(errand);
     if (!place) return undefined;
     await place.busy;
-    this.#confirm(place, errand.base);
+    await this.#confirm(place, errand.base);
     const nowMs = this.#clock.nowMs();
     const recent = place.last !== undefined && nowMs - place.last.atMs < place.mandate.everyMs / 2;
     if (place.unreported.length === 0 && !recent) await this.#look(place);
@@ -153,38 +204,35 @@ export class Lookout {
     return this.#report(place, place.told ?? place.last!, errand.base);
   }
 
-  /** What was told last is let go of when the coordinator has it: its base is that body. */
-  #confirm(place: Place, base: string): void {
+  /**
+   * What the coordinator has is let go of: what was told last, when its copy is that body. A copy that came to it from
+   * elsewhere, a look from home, has overtaken what was found before that.
+   */
+  async #confirm(place: Place, base: string): Promise<void> {
+    const moved = base !== '' && base !== place.base;
+    place.base = base;
     const [oldest] = place.unreported;
-    if (!oldest || oldest !== place.told) return;
-    const { outcome } = oldest.observation;
-    if (outcome.kind !== 'fetched' || fingerprint(outcome.body) === base) place.unreported.shift();
+    if (!oldest) return;
+    const arrived = oldest === place.told && (printOf(oldest) ?? base) === base;
+    const at = place.unreported.findIndex((finding) => printOf(finding) === base);
+    if (arrived) await this.#drop(place, 1);
+    else if (moved && at >= 0) await this.#drop(place, at + 1);
+    else if (moved && !place.said.includes(base)) await this.#drop(place, place.unreported.length);
+  }
+
+  async #drop(place: Place, count: number): Promise<void> {
+    for (const { kept } of place.unreported.splice(0, count))
+      if (kept !== undefined) await this.#journal?.letGo(kept).catch(() => {});
   }
 
   #place(errand: Errand): Place | undefined {
     const { probe, mandate, pages } = errand;
-    const key = `${probe.url}\n${JSON.stringify([probe.headers, probe.render])}`;
+    const key = keyOf(probe);
     const nowMs = this.#clock.nowMs();
-    const untilMs = nowMs + mandate.forMs;
+    const untilMs = Math.min(nowMs, mandate.sinceMs) + mandate.forMs;
     const known = this.#places.get(key);
     if (!known && !pages) return undefined;
-    const place: Place = known ?? {
-      probe,
-      pages: pages!,
-      mandate,
-      untilMs,
-      nextMs: nowMs + mandate.everyMs,
-      remembered: new Map(),
-      reported: undefined,
-      seen: undefined,
-      last: undefined,
-      unreported: [],
-      told: undefined,
-      looks: 0,
-      requests: 0,
-      wholeBytes: 0,
-      busy: undefined,
-    };
+    const place = known ?? freshPlace(probe, pages!, mandate, nowMs + mandate.everyMs);
     Object.assign(place, { probe, mandate, untilMs }, pages ? { pages } : {});
     this.#places.set(key, place);
     return place;
@@ -210,7 +258,7 @@ export class Lookout {
       place.wholeBytes += bodylessBytes;
       const before = place.last?.observation.outcome.kind;
       // That a page is gone is news; that it is the same, or that the site did not answer, is not.
-      if (outcome.kind === 'gone' && before !== 'gone' && place.last) this.#stir(place, finding);
+      if (outcome.kind === 'gone' && before !== 'gone' && place.last) await this.#stir(place, finding);
       place.last = finding;
       return;
     }
@@ -221,13 +269,17 @@ export class Lookout {
     const known = place.seen !== undefined;
     const changed = same ? false : await this.#changed(place, observation, outcome);
     place.seen = { fetched: outcome, print, packedBytes };
-    if (known && changed) this.#stir(place, finding);
+    if (known && changed) await this.#stir(place, finding);
     place.last = finding;
   }
 
-  #stir(place: Place, finding: Finding): void {
-    if (place.unreported.length >= unreportedMax) place.unreported.pop();
-    place.unreported.push(finding);
+  /** Nobody hears of it before it is in the journal; one that takes no more leaves it to the memory. */
+  async #stir(place: Place, seen: Seen): Promise<void> {
+    const finding: Finding = { ...seen, pages: place.pages, bases: [place.base, ...place.said] };
+    const kept = await this.#journal?.keep(finding).catch(() => undefined);
+    const replaced = place.unreported.length >= unreportedMax ? place.unreported.pop() : undefined;
+    place.unreported.push({ ...finding, kept });
+    if (replaced?.kept !== undefined) await this.#journal?.letGo(replaced.kept).catch(() => {});
   }
 
   async #changed(place: Place, observation: Observation, fetched: Fetched): Promise<boolean> {
@@ -241,7 +293,7 @@ export class Lookout {
     return changed;
   }
 
-  #report(place: Place, finding: Finding, base: string): Uint8Array {
+  #report(place: Place, finding: Seen, base: string): Uint8Array {
     const { probe: _probe, ...known } = finding.observation;
     const { outcome } = known;
     // "Not modified" was said to our validators; it stands for the copy that we have.
@@ -276,11 +328,44 @@ export class Lookout {
     const print = fingerprint(fetched.body);
     const { reported } = place;
     place.reported = fetched.body;
+    place.said.push(print);
+    place.said.splice(0, place.said.length - saidMax);
     if (print === base) return { what: 'same', print, payload: nothing };
     if (reported && base !== '' && fingerprint(reported) === base)
       return { what: 'difference', print, payload: differenceFrom(reported, fetched.body) };
     return { what: 'whole', print, payload: zstdCompressSync(fetched.body) };
   }
+}
+
+function keyOf(probe: Probe): string {
+  return `${probe.url}\n${JSON.stringify([probe.headers, probe.render])}`;
+}
+
+function freshPlace(probe: Probe, pages: readonly ObservedPage[], mandate: Mandate, nextMs: number): Place {
+  return {
+    probe,
+    pages,
+    mandate,
+    untilMs: -Infinity,
+    nextMs,
+    remembered: new Map(),
+    reported: undefined,
+    seen: undefined,
+    last: undefined,
+    base: '',
+    said: [],
+    unreported: [],
+    told: undefined,
+    looks: 0,
+    requests: 0,
+    wholeBytes: 0,
+    busy: undefined,
+  };
+}
+
+/** Undefined where there was no body. */
+function printOf({ observation }: Seen): string | undefined {
+  return observation.outcome.kind === 'fetched' ? fingerprint(observation.outcome.body) : undefined;
 }
 
 function withoutBody(fetched: Fetched): Fetched {

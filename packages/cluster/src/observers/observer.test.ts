@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ import { type TroubledLink, troubledLink } from '../trial/troubled-link.ts';
 const bin = join(import.meta.dirname, '../../../daemon/bin/revisit.js');
 const open = ['--allow-network', '127.0.0.0/8', '--spacing', '50ms', '--log-level', 'error'];
 /** What the sites take longer for whoever comes from far away. */
-const farMs = 120;
+const farMs = 400;
 const hosts = 3;
 const filler = Array.from({ length: 300 }, (_, i) => `<p>Paragraph ${i} of ${(i * 7919) % 9973} words.</p>`).join('\n');
 
@@ -36,12 +37,37 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
   let link: TroubledLink;
   let coordinator: Serving;
 
-  const run = (...words: string[]): void => {
+  const run = (...words: string[]): ChildProcess => {
     const child = spawn(process.execPath, [bin, ...words, ...open], {
       cwd: tmpdir(),
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     children.push(child);
+    return child;
+  };
+  const folder = mkdtempSync(join(tmpdir(), 'revisit-observer-'));
+  const near = (): ChildProcess => {
+    const words = ['--name', 'near', '--contact', 'near', '--data', folder];
+    return run('observer', '--nats', `nats://127.0.0.1:${link.port}`, ...words);
+  };
+  let observing: ChildProcess;
+  /** The observer has looked at every site twice since, so it has done with the first of the two. */
+  const lookedTwice = (since: number): boolean =>
+    Array.from({ length: hosts }, (_, host) => `127.0.0.${host + 1}:`).every(
+      (host) => asked.slice(since).filter((entry) => entry.who === 'near' && entry.host.startsWith(host)).length > 1,
+    );
+  const found = async (next: string): Promise<void> => {
+    edition = next;
+    const since = asked.length;
+    await eventually(() => lookedTwice(since));
+  };
+  const allEditions = async (count: number): Promise<void> => {
+    const pages = await eventually(async () => {
+      const { pages: all } = await json<{ pages: { id: string; version: number }[] }>('/api/pages');
+      return all.every(({ version }) => version >= count) && all;
+    });
+    const wanted = Array.from({ length: count }, (_, i) => `edition ${i + 1}`);
+    for (const { id } of pages) expect(await editionsOf(id, count)).toEqual(wanted);
   };
   const json = async <Body>(path: string): Promise<Body> =>
     (await (await fetch(coordinator.url + path)).json()) as Body;
@@ -82,7 +108,7 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
       ...open,
     ]);
     run('robot', '--nats', nats.url, '--contact', 'far');
-    run('observer', '--nats', `nats://127.0.0.1:${link.port}`, '--name', 'near', '--contact', 'near');
+    observing = near();
     const { port } = web.address() as AddressInfo;
     const urls = Array.from({ length: hosts }, (_, i) => ({ url: `http://127.0.0.${i + 1}:${port}/` }));
     const added = await fetch(`${coordinator.url}/api/pages`, {
@@ -99,6 +125,7 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
     await Promise.all([postgres.end(), nats.end()]);
     web.closeAllConnections();
     web.close();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   test('gets the sites that it is nearer to, and its reports take a small part of the traffic', async () => {
@@ -111,22 +138,27 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
 
   test('without its link it goes on looking, and reports every edition later, in order', async () => {
     link.cut();
-    for (const next of ['edition 2', 'edition 3']) {
-      edition = next;
-      const seen = asked.length;
-      const near = (host: number): boolean =>
-        asked.slice(seen).filter(({ host: at, who }) => who === 'near' && at.startsWith(`127.0.0.${host + 1}:`))
-          .length > 1;
-      await eventually(() => Array.from({ length: hosts }, (_, host) => near(host)).every(Boolean));
-    }
+    await found('edition 2');
+    await found('edition 3');
     link.mend();
     edition = 'edition 4';
-    const pages = await eventually(async () => {
-      const { pages: all } = await json<{ pages: { id: string; version: number }[] }>('/api/pages');
-      return all.every(({ version }) => version >= 4) && all;
-    });
-    for (const { id } of pages)
-      expect(await editionsOf(id, 4)).toEqual(['edition 1', 'edition 2', 'edition 3', 'edition 4']);
+    await allEditions(4);
+  });
+
+  test('killed without its link, with findings that nobody has: the one that comes after it tells them, in order', async () => {
+    link.cut();
+    await found('edition 5');
+    await found('edition 6');
+    const killed = new Promise((done) => observing.once('close', done));
+    observing.kill('SIGKILL');
+    await killed;
+    expect(readFileSync(join(folder, 'near.findings'), 'utf8').split('\n').length).toBeGreaterThan(2 * hosts);
+    edition = 'edition 7';
+    link.mend();
+    observing = near();
+    await allEditions(7);
+    // What the coordinator has is let go of.
+    await eventually(() => readFileSync(join(folder, 'near.findings'), 'utf8') === '');
   });
 
   test('no site was asked beyond its spacing by the two together', () => {

@@ -4,7 +4,8 @@ import type { Clock, ObserverReport, Page, PageState } from 'revisit/ports';
 import type { Carrier } from '../dispatch/carrier.ts';
 import { ensureErrands, shardOf, subjects } from '../dispatch/streams.ts';
 import type { PostgresStore } from '../store/postgres.ts';
-import { Fleet, type Word } from './fleet.ts';
+import { Fleet } from './fleet.ts';
+import type { Word } from './roster.ts';
 
 /** How often links are measured and places thought over: they change slowly, and a move costs something. */
 const thinkEveryMs = 5_000;

@@ -40,6 +40,7 @@ function joiningOf(options: JoinOptions, name: string, breadth: number, spacingM
     natsCa: options.natsCa,
     name,
     breadth,
+    spacingMs,
     log: createLog(options.logLevel),
     observer: (clock: Clock) =>
       createObserver({

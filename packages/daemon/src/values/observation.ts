@@ -19,6 +19,8 @@ export interface Observation {
   readonly crawlDelayMs?: number;
   /** From asking to the first byte of the last answer: what the site's speed looks like from here. */
   readonly latencyMs?: number;
+  /** Whoever looked stays there for so long, looks on by itself and tells of changes: nobody need ask before. */
+  readonly watchedForMs?: number;
 }
 
 export type Outcome =

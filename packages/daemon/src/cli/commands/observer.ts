@@ -6,14 +6,18 @@ import { type JoinOptions, join, joinOptions } from '../joining.ts';
 import { example } from '../options.ts';
 import type { CommandOutcome } from '../outcome.ts';
 
-function observer(options: JoinOptions): Promise<CommandOutcome> {
+interface ObserverOptions extends JoinOptions {
+  readonly data: string;
+}
+
+function observer(options: ObserverOptions): Promise<CommandOutcome> {
   const machine = hostname()
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]/g, '-')
     .slice(0, 40);
   return join(options, machine, async (joining, signal) => {
     const { runObserver } = await import('@revisit/cluster');
-    return runObserver({ ...joining, judge }, signal);
+    return runObserver({ ...joining, folder: options.data, judge }, signal);
   });
 }
 
@@ -28,6 +32,7 @@ export function registerObserver(program: Command, run: Runner): void {
       who: 'observer',
     },
   );
+  command.option('--data <dir>', 'where it keeps what it has found and nobody has fetched yet', './revisit-observer');
   example(command, 'revisit observer --nats nats://127.0.0.1:4222 --name frankfurt');
   command.action(run(observer));
 }
