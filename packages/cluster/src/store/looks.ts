@@ -77,9 +77,23 @@ interface Standing {
   readonly pk: number;
   readonly shard: number;
   readonly version: number;
+  readonly looks: number;
+  readonly lastLook: number | null;
 }
 
-/** Those of the looks that have something for the log. `doubt` hears of shards that are another's. */
+/**
+ * How a look fits what stands: `next` to it; `kept` before, its answer lost on the way; or `stale`, compared with something
+ * else than the page's last look. A coordinator that gave a shard up and took it again may have read a page while its own
+ * look at it was being kept: all that it goes on to find of the page hangs from a look that the store does not know.
+ */
+function fit(look: Look, page: Standing): 'next' | 'kept' | 'stale' {
+  const { state, after } = look;
+  if (page.looks === state.looks && page.lastLook === (state.lastLookMs ?? null)) return 'kept';
+  if (after && (page.looks !== after.looks || page.lastLook !== (after.lastLookMs ?? null))) return 'stale';
+  return look.projection && page.version >= state.version ? 'kept' : 'next';
+}
+
+/** Those of the looks that have something for the log. `doubt` hears of shards that are another's, or of which this one knows something else than the store. */
 export async function keepLooks(
   sql: Sql,
   looks: readonly Look[],
@@ -90,7 +104,8 @@ export async function keepLooks(
   for (const round of rounds(looks)) {
     // In one order for all, so that two who write the same pages wait for each other once.
     const { rows } = await sql.query<Standing>(
-      'SELECT id, pk, shard, version FROM pages JOIN states USING (pk) WHERE id = ANY ($1) ORDER BY pk FOR UPDATE OF states',
+      `SELECT id, pk, shard, version, looks, last_look AS "lastLook" FROM pages JOIN states USING (pk)
+       WHERE id = ANY ($1) ORDER BY pk FOR UPDATE OF states`,
       [round.map((look) => look.pageId)],
     );
     const standing = new Map(rows.map((row) => [row.id, row]));
@@ -102,8 +117,11 @@ export async function keepLooks(
     });
     const kept = ours.flatMap((look) => {
       const page = standing.get(look.pageId);
-      // The page was removed while we looked, or this look has been kept before.
-      return !page || (look.projection && page.version >= look.state.version) ? [] : [{ look, pk: page.pk }];
+      // The page was removed while we looked.
+      if (!page) return [];
+      const how = fit(look, page);
+      if (how === 'stale') doubt(page.shard);
+      return how === 'next' ? [{ look, pk: page.pk }] : [];
     });
     await write(sql, ours, kept);
     await keepVersions(

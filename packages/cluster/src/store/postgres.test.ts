@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verdict } from '../../../daemon/src/detect/verdict.ts';
+import type { WatchedPage } from 'revisit/ports';
 import { storeContract } from '../../../daemon/src/store/contract.oracle.ts';
 import { type PostgresServer, startPostgres } from '../trial/postgres-server.ts';
 import { connect } from './connection.ts';
-import { PostgresStore } from './postgres.ts';
+import { shardCount, shardOf } from '../dispatch/streams.ts';
+import { type Mandate, PostgresStore } from './postgres.ts';
 
 let server: PostgresServer;
 let databases = 0;
@@ -11,13 +14,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.end());
 
-async function open(url?: string): Promise<PostgresStore> {
+async function open(url?: string, mandate?: Mandate): Promise<PostgresStore> {
   const connected = await connect(url ?? (await server.database(`d${databases++}`)));
   if (connected.kind === 'failed') throw new Error(connected.sentence);
-  return new PostgresStore(connected.connection);
+  return new PostgresStore(connected.connection, mandate);
 }
 
-storeContract('PostgreSQL', open);
+storeContract('PostgreSQL', () => open());
 
 test('two stores append to one log at once: no holes, no order that readers could miss', async () => {
   const url = await server.database('two');
@@ -84,6 +87,66 @@ test('two stores append to one log at once: no holes, no order that readers coul
   expect(await commitOne(stores[1]!, ids[0]!, 5)).toEqual({ kind: 'kept', value: [] });
   expect((await stores[0]!.counts()).changes).toBe(100);
   for (const store of stores) await store.close();
+});
+
+test('a look that was compared with something else than the last one is not kept, and its shard is read anew', async () => {
+  const doubted: number[] = [];
+  const held = new Set(Array.from({ length: shardCount }, (_, shard) => shard));
+  const store = await open(undefined, {
+    held: () => held,
+    confirmed: () => Promise.resolve(held),
+    doubt: (shard) => doubted.push(shard),
+  });
+  const site = 'a.example';
+  const settings = { site, select: { kind: 'text' } as const, tags: [], weight: 1, paused: false, options: {} };
+  const added = await store.addPages([{ ...settings, url: 'https://a.example/', addedAtMs: 1 }]);
+  if (added.kind === 'failed') throw new Error(added.fault.sentence);
+  const before = added.value[0]!.page;
+  const fetched = (text: string, atMs: number, watched: WatchedPage) => {
+    const probe = {
+      id: `probe-${atMs}`,
+      pageIds: [watched.page.id],
+      url: watched.page.url,
+      site,
+      atMs,
+      validators: {},
+    };
+    const outcome = {
+      kind: 'fetched' as const,
+      status: 200,
+      mediaType: 'text/plain',
+      charset: 'utf-8',
+      body: Buffer.from(text),
+      validators: {},
+    };
+    const seen = { probe, outcome, startedAtMs: atMs, endedAtMs: atMs + 1, requests: 1, bytesReceived: 1 };
+    const projection = { text, format: 'text' as const };
+    return verdict(
+      watched,
+      seen,
+      watched.state.version === 0
+        ? { kind: 'first', projection }
+        : { kind: 'changed', projection, count: 1, summary: text, since: 'last' },
+    );
+  };
+  const first = fetched('one', 1_000, before);
+  await store.commit([first]);
+  const read = { page: before.page, state: first.state };
+  // Two readings of the page: one is kept first, and the other goes on from what it was.
+  await store.commit([fetched('two', 2_000, read)]);
+  const stale = fetched('three', 3_000, read);
+  expect(await store.commit([stale])).toEqual({ kind: 'kept', value: [] });
+  const unchanged = { ...stale, atMs: 4_000, probeId: 'probe-4000', kind: 'unchanged' as const };
+  const { projection: _projection, change: _change, ...next } = unchanged;
+  const state = { ...stale.state, looks: stale.state.looks + 1, lastLookMs: 4_000 };
+  await store.commit([{ ...next, state, after: { looks: stale.state.looks, lastLookMs: 3_000 } }]);
+  expect(doubted).toEqual([shardOf(site), shardOf(site)]);
+  const standing = (await store.page(before.page.id))!;
+  expect(standing.state).toMatchObject({ version: 2, looks: 2, lastLookMs: 2_000 });
+  // Read anew, the change is found.
+  const kept = await store.commit([fetched('three', 5_000, standing)]);
+  expect(kept).toMatchObject({ kind: 'kept', value: [{ toVersion: 3 }] });
+  await store.close();
 });
 
 test('a server that went away is a fault, not an exception, and the store works again when it is back', async () => {

@@ -54,7 +54,7 @@ export interface Mandate {
   readonly held: () => ReadonlySet<number>;
   /** As the server knows, and not to be taken away before the transaction ends. */
   readonly confirmed: (sql: Sql) => Promise<ReadonlySet<number>>;
-  /** A look of this shard was not kept, because the shard is another's by now. */
+  /** A look of this shard was not kept: the shard is another's by now, or what is in memory is not what is in the store. */
   readonly doubt: (shard: number) => void;
 }
 

@@ -154,6 +154,10 @@ export function verdict(
     kind: word.kind,
     bytesReceived: observation.bytesReceived,
     state,
+    after:
+      before.lastLookMs === undefined
+        ? { looks: before.looks }
+        : { looks: before.looks, lastLookMs: before.lastLookMs },
     ...(projection ? { projection } : {}),
     ...(word.told
       ? {

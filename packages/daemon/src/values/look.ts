@@ -53,6 +53,8 @@ export interface Look {
   readonly kind: LookKind;
   readonly bytesReceived: number;
   readonly state: PageState;
+  /** The look that this one was compared with. Where several share a store, a look is kept only behind that one. */
+  readonly after?: Pick<PageState, 'looks' | 'lastLookMs'>;
   /** The new version, when there is one. */
   readonly projection?: Projection;
   /** The entry for the log of changes, without what only the store can give it. */
