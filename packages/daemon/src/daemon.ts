@@ -144,7 +144,9 @@ export function detector(
               state: state.detectState,
               lookedAtMs: state.lastLookMs,
               last: () => store.versionText(page.id, state.version),
-              told: () => store.versionText(page.id, state.toldVersion),
+              ...(state.toldVersion === state.version
+                ? {}
+                : { told: () => store.versionText(page.id, state.toldVersion) }),
             },
           }),
     });

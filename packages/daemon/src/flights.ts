@@ -40,6 +40,11 @@ export class Flights {
   readonly #words: Words;
   readonly #sentLately = new LastHour();
   #inFlight = 0;
+  /** Probes that are remembered and wait for a robot; counted as in flight. */
+  readonly #ready: Probe[] = [];
+  /** How long answers take, and how long the store takes to remember probes, as of late. */
+  #answerMs = 1000;
+  #rememberMs = 0;
   #sent = 0;
   #overflowed = 0;
   #gathering = false;
@@ -85,20 +90,39 @@ export class Flights {
   /** Sends all that may go out now; answers how long nothing more can. */
   async sendDue(planned: boolean): Promise<number> {
     const { departures, keeping, pool } = this.#ways;
-    const room = keeping.down ? 0 : pool.target - this.#inFlight;
+    this.#launch();
+    const room = keeping.down ? 0 : pool.target + this.#ahead() - this.#inFlight;
     const { probes, waitMs } = departures.leave(room, planned);
     if (probes.length === 0) return Math.max(1, waitMs);
     this.#inFlight += probes.length;
+    const begunMs = this.#parts.clock.nowMs();
     const kept = await this.#parts.store.dispatched(probes);
+    this.#rememberMs += (this.#parts.clock.nowMs() - begunMs - this.#rememberMs) / 16;
     if (kept.kind === 'failed') {
       this.#parts.log('error', kept.fault.sentence, { code: kept.fault.code });
       for (const probe of probes) this.#fallBack(probe);
       void keeping.awaitStore().then(() => this.#words.wake());
       return Infinity;
     }
-    for (const probe of probes) void this.#observe(probe);
+    this.#ready.push(...probes);
+    this.#launch();
     this.count(probes.length);
     return 1;
+  }
+
+  /**
+   * Where answers come faster than the store remembers what is asked for, robots would stand idle for it: as many probes are
+   * remembered ahead of a robot as answers come in that time. On a web that takes its time, none.
+   */
+  #ahead(): number {
+    if (this.#rememberMs < 1) return 0;
+    const answers = (this.#robots * (gatherMs + this.#rememberMs)) / Math.max(1, this.#answerMs);
+    return Math.min(this.#robots, Math.floor(answers));
+  }
+
+  #launch(): void {
+    while (this.#ready.length > 0 && !this.#dead && this.#inFlight - this.#ready.length < this.#ways.pool.target)
+      void this.#observe(this.#ready.shift()!);
   }
 
   /** The probe never went out: its pages stay due. */
@@ -121,6 +145,7 @@ export class Flights {
     const observation = await observer.observe(probe);
     if (this.#dead) return;
     this.#inFlight--;
+    this.#launch();
     departures.returned(probe);
     const { outcome, requests, crawlDelayMs } = observation;
     departures.settle(requests - 1);
@@ -133,6 +158,7 @@ export class Flights {
       await store.remember('site-holds', departures.saveHolds());
     }
     const tookMs = observation.endedAtMs - observation.startedAtMs;
+    this.#answerMs += (tookMs - this.#answerMs) / 64;
     if (outcome.kind !== 'refused') access.learn(probe.site, observation.startedAtMs / 1000, tookMs / 1000);
     const fits = indexing.take(observation);
     pool.arrived(indexing.queued, tookMs, fits, clock.nowMs());

@@ -10,7 +10,8 @@ export interface AsideQuestion {
     readonly state: string;
     readonly lookedAtMs: number;
     readonly last: string | undefined;
-    readonly told: string | undefined;
+    /** Where that is another one. */
+    readonly told?: string | undefined;
   };
 }
 
@@ -22,7 +23,11 @@ export type AsideAnswer =
 let turn: Promise<void> = Promise.resolve();
 
 parentPort!.on('message', ({ number, input, previous }: AsideQuestion) => {
-  const known = previous && { ...previous, last: () => previous.last, told: () => previous.told };
+  const known = previous && {
+    ...previous,
+    last: () => previous.last,
+    told: () => ('told' in previous ? previous.told : previous.last),
+  };
   turn = turn
     .then(() => detect({ ...input, ...(known ? { previous: known } : {}) }))
     .then(

@@ -46,12 +46,13 @@ export class Aside {
   async #ask(input: DetectInput): Promise<Detected> {
     const { previous, ...rest } = input;
     const last = await previous?.last();
-    const told = await previous?.told();
+    const told = previous?.told ? { told: await previous.told() } : {};
     const number = this.#number++;
     const question: AsideQuestion = {
       number,
-      input: rest,
-      ...(previous ? { previous: { state: previous.state, lookedAtMs: previous.lookedAtMs, last, told } } : {}),
+      // What a socket read is part of a larger piece of memory, all of which would go along.
+      input: { ...rest, body: new Uint8Array(rest.body) },
+      ...(previous ? { previous: { state: previous.state, lookedAtMs: previous.lookedAtMs, last, ...told } } : {}),
     };
     return new Promise((answer) => {
       const worker = (this.#worker ??= this.#start());

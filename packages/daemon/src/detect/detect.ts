@@ -59,8 +59,8 @@ export interface Previous {
   readonly lookedAtMs: number;
   /** The text of the last version; undefined while there is none. */
   readonly last: () => string | undefined | Promise<string | undefined>;
-  /** The text of the last version that was told, or the first one. */
-  readonly told: () => string | undefined | Promise<string | undefined>;
+  /** The text of the last version that was told, or the first one, where that is not the last. */
+  readonly told?: () => string | undefined | Promise<string | undefined>;
 }
 
 export interface Detected {
@@ -287,7 +287,8 @@ async function settle(
   const waits = seen.kind === 'changed' || pendingSinceMs !== undefined;
   if (!waits) return { detection: seen, state: writeState({ ...settled, ...(ready ? { ready } : {}) }) };
   const view = viewOf(options, state);
-  const before = view((await input.previous!.told()) ?? '');
+  const { last, told: lastTold = last } = input.previous!;
+  const before = view((await lastTold()) ?? '');
   const now = view(text);
   const { why, change, again } = judged(options, state, before, now, known);
   const possible = [...new Set([...(ready ?? []), ...readyFor(options.tell, now)])];
