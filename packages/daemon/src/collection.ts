@@ -5,6 +5,7 @@
 import { groupKeys } from '@revisit/core';
 import { Groups } from './groups.ts';
 import { type PageAims, plainAims } from './page-aims.ts';
+import { PageLookup } from './page-lookup.ts';
 import type { PageState, WatchedPage } from './values/look.ts';
 import type { Page } from './values/page.ts';
 
@@ -54,7 +55,7 @@ const levelsMax = 3;
 
 function kinKeys({ url, site }: Page): string[] {
   // A name's extension tells no kin apart: what is before it would be a group of one.
-  const path = url.replace(/^[a-z]+:\/\//i, '').replace(/(?:\.[a-z]\w{0,4})?(?:[?#].*)?$/is, '');
+  const path = url.slice(url.indexOf('://') + 3).replace(/(?:\.[a-z]\w{0,4})?(?:[?#].*)?$/is, '');
   // The widest of a name's groups holds every page there is; in a collection of many sites that is the site's place.
   const keys = groupKeys(path).slice(0, -1);
   return [...keys.slice(0, levelsMax), `site ${site}`];
@@ -96,19 +97,33 @@ function lean(page: Page, site: string): Page {
  * taken up and gives out anew; the hash of the text; and, but for pages that are looked at much, what detection remembers.
  */
 function leanState(state: PageState, warm: boolean): PageState {
-  const { model: _model, hash: _hash, detectState, ...rest } = state;
-  const { etag, lastModified } = rest.validators;
-  const validators = etag === undefined && lastModified === undefined ? noValidators : rest.validators;
-  if (warm && detectState !== undefined) return { ...rest, validators, detectState };
-  const { status, version, toldVersion, failures, looks, changes, lastLookMs, lastSeenMs, lastChangeMs } = rest;
-  const { fault, movedTo, seenTitle } = rest;
-  if (lastLookMs === undefined && looks === 0 && status === 'new') return neverSeen;
-  if (fault || movedTo !== undefined || seenTitle === undefined || lastLookMs === undefined || lastSeenMs === undefined)
+  const { status, version, toldVersion, failures, looks, changes, lastLookMs, lastSeenMs, lastChangeMs } = state;
+  const { fault, movedTo, seenTitle, detectState } = state;
+  const { etag, lastModified } = state.validators;
+  const validators = etag === undefined && lastModified === undefined ? noValidators : state.validators;
+  if (warm && detectState !== undefined) {
+    const { model: _model, hash: _hash, ...rest } = state;
     return { ...rest, validators };
-  const seen = { lastLookMs, lastSeenMs: lastSeenMs === lastLookMs ? lastLookMs : lastSeenMs };
+  }
+  if (lastLookMs === undefined && looks === 0 && status === 'new') return neverSeen;
+  if (
+    fault ||
+    movedTo !== undefined ||
+    seenTitle === undefined ||
+    lastLookMs === undefined ||
+    lastSeenMs === undefined
+  ) {
+    const { model: _model, hash: _hash, detectState: _detectState, ...rest } = state;
+    return { ...rest, validators };
+  }
+  const seenMs = lastSeenMs === lastLookMs ? lastLookMs : lastSeenMs;
+  // Written out, each has room for exactly these.
   return lastChangeMs === undefined
-    ? { status, version, toldVersion, validators, failures, looks, changes, seenTitle, ...seen }
-    : { status, version, toldVersion, validators, failures, looks, changes, seenTitle, ...seen, lastChangeMs };
+    ? { status, version, toldVersion, validators, failures, looks, changes, seenTitle, lastLookMs, lastSeenMs: seenMs }
+    : {
+        ...{ status, version, toldVersion, validators, failures, looks, changes, seenTitle, lastLookMs },
+        ...{ lastSeenMs: seenMs, lastChangeMs },
+      };
 }
 
 /** Pages whose detection is held in memory: those of an hour's looks, even of a fast daemon; 250 bytes each. */
@@ -117,9 +132,9 @@ const warmMax = 50_000;
 export class Collection {
   readonly #entries: (Entry | undefined)[] = [];
   readonly #free: number[] = [];
-  readonly #byId = new Map<string, number>();
-  /** One index, or several where pages share the URL: a million arrays of one would cost as much as the pages. */
-  readonly #byUrl = new Map<string, number | number[]>();
+  readonly #byId = new PageLookup((index) => this.#entries[index]!.page.id);
+  /** Pages with other selections may share a URL. */
+  readonly #byUrl = new PageLookup((index) => this.#entries[index]!.page.url);
   readonly sites = new Names();
   readonly #groups = new Groups();
   /** How many pages hold what detection remembers. */
@@ -143,15 +158,9 @@ export class Collection {
       aims,
     };
     this.#entries[index] = entry;
-    this.#byId.set(page.id, index);
-    const sharing = this.#indicesOf(page.url);
-    this.#byUrl.set(page.url, sharing.length === 0 ? index : [...sharing, index]);
+    this.#byId.add(page.id, index);
+    this.#byUrl.add(page.url, index);
     return entry;
-  }
-
-  #indicesOf(url: string): readonly number[] {
-    const found = this.#byUrl.get(url);
-    return found === undefined ? [] : typeof found === 'number' ? [found] : found;
   }
 
   /** The page as a look left it. */
@@ -163,16 +172,14 @@ export class Collection {
   }
 
   remove(id: string): Entry | undefined {
-    const index = this.#byId.get(id);
+    const index = this.#byId.first(id);
     if (index === undefined) return undefined;
     const entry = this.#entries[index]!;
     if (entry.state.detectState !== undefined) this.#warm--;
-    this.#byId.delete(id);
+    this.#byId.remove(id, index);
+    this.#byUrl.remove(entry.page.url, index);
     this.#entries[index] = undefined;
     this.#free.push(index);
-    const sharing = this.#indicesOf(entry.page.url).filter((other) => other !== index);
-    if (sharing.length > 0) this.#byUrl.set(entry.page.url, sharing.length === 1 ? sharing[0]! : sharing);
-    else this.#byUrl.delete(entry.page.url);
     return entry;
   }
 
@@ -181,22 +188,22 @@ export class Collection {
   }
 
   byId(id: string): Entry | undefined {
-    const index = this.#byId.get(id);
+    const index = this.#byId.first(id);
     return index === undefined ? undefined : this.#entries[index];
   }
 
   watches(url: string): boolean {
-    return this.#byUrl.has(url);
+    return this.#byUrl.first(url) !== undefined;
   }
 
   withUrl(url: string): readonly Entry[] {
-    return this.#indicesOf(url).map((index) => this.#entries[index]!);
+    return this.#byUrl.all(url).map((index) => this.#entries[index]!);
   }
 
   /** Pages that one request serves: they share the URL and ask for it in the same way. */
   sharing(entry: Entry): readonly Entry[] {
     // Most collections watch each URL once, and then nobody needs to be looked up.
-    if (this.#byUrl.size === this.#byId.size) return [entry];
+    if (this.#byUrl.texts === this.#byUrl.size) return [entry];
     const way = askedAs(entry.page);
     return this.withUrl(entry.page.url).filter((other) => other === entry || askedAs(other.page) === way);
   }

@@ -23,7 +23,7 @@ export class Groups {
 
   #slotOf(hash: number): number {
     const mask = this.#keys.length - 1;
-    let slot = hash % this.#keys.length;
+    let slot = hash & mask;
     while (this.#keys[slot] !== -1 && this.#keys[slot] !== hash) slot = (slot + 1) & mask;
     return slot;
   }

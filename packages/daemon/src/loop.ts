@@ -53,6 +53,7 @@ export class Loop {
   /** Aborted at the end, so that no sleeper keeps the process alive. */
   readonly #ended = new AbortController();
   #loading = false;
+  #sitesSpaced = 0;
   #stopping = false;
   #dead = false;
   #kept = 0;
@@ -234,14 +235,16 @@ export class Loop {
 
   watch(watched: WatchedPage): void {
     const { clock, policy } = this.#parts;
-    const known = this.collection.byId(watched.page.id);
+    const known = this.#loading ? undefined : this.collection.byId(watched.page.id);
     if (known) this.unwatch(known.page.id);
     if (this.#parts.accepts && !this.#parts.accepts(watched.page.site)) return;
     const rules = this.#parts.collectionOf?.(watched.page);
     const aims = this.#aims.of(watched.page, rules, this.#parts.needs?.(watched.page));
     const entry = this.collection.add(watched, aims);
     this.#discovery.watched(watched.page);
-    this.#space(watched.page.site);
+    // A site is spaced with the first of its pages that is loaded, and by what its robots.txt said once all are.
+    if (!this.#loading || entry.site >= this.#sitesSpaced) this.#space(watched.page.site);
+    this.#sitesSpaced = Math.max(this.#sitesSpaced, entry.site + 1);
     const { lastLookMs, model } = watched.state;
     if (lastLookMs !== undefined) this.#departures.recall(watched.page.site, lastLookMs);
     if (watched.page.paused) return;

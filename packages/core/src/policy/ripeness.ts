@@ -41,6 +41,7 @@ export class Ripeness {
   private readonly terms: (Terms | undefined)[] = [];
   /** Pages of a site mostly share theirs; one for each page would take as much memory as its model. */
   private readonly termsKnown = new Map<string, Terms>();
+  private lastTerms: Terms | undefined;
 
   constructor(models: PageModels, prices: LookPrices, asked: Asked) {
     this.models = models;
@@ -203,6 +204,10 @@ export class Ripeness {
 
   private termsOf({ site, weight, spacingSeconds, loss, importance }: Watched): Terms {
     if (importance) return { site, weight, spacingSeconds, importance, ...(loss ? { loss } : {}) };
+    // Pages of a site mostly come together.
+    const { lastTerms: last } = this;
+    if (last?.site === site && last.weight === weight && last.spacingSeconds === spacingSeconds && last.loss === loss)
+      return last;
     const key = `${site} ${weight} ${spacingSeconds} ${loss}`;
     let terms = this.termsKnown.get(key);
     if (!terms) {
@@ -211,6 +216,7 @@ export class Ripeness {
       if (this.termsKnown.size >= termsKnownMax) this.termsKnown.clear();
       this.termsKnown.set(key, terms);
     }
+    this.lastTerms = terms;
     return terms;
   }
 }

@@ -86,7 +86,10 @@ export interface Store {
   removePages(ids: readonly string[]): Promise<Kept<readonly string[]>>;
   page(id: string): Promise<WatchedPage | undefined>;
   pages(query: PageQuery): Promise<readonly WatchedPage[]>;
-  /** Every page, in the order in which they were added, a batch at a time. */
+  /**
+   * Every page, in the order in which they were added, a batch at a time; as a plan needs them, so perhaps without the hash and
+   * what detection remembers.
+   */
   everyPage(): AsyncIterable<readonly WatchedPage[]>;
 
   /** These probes go out now; remembered so that a killed process knows what it had asked for. */

@@ -73,38 +73,38 @@ export function pageOf(row: PageRow): Page {
   return { ...settingsOf(row.settings), url: row.url, id: row.id, site: row.site, addedAtMs: row.added_at };
 }
 
-function present<Key extends string, Value>(key: Key, value: Value | null): { [K in Key]?: Value } {
-  return value === null ? {} : ({ [key]: value } as { [K in Key]?: Value });
-}
-
 const statuses: readonly PageStatus[] = ['new', 'present', 'gone', 'unreadable'];
 
 /** Ours, not the text that came from the file: one for all pages. */
 const statusOf = (text: string): PageStatus => statuses.find((status) => status === text)!;
 
+type Lasting<Value> = { -readonly [Key in keyof Value]: Value[Key] };
+
+/** Written out field by field: a million of them are read at the start of a large collection. */
 export function stateOf(row: StateRow): PageState {
-  return {
+  const validators: Lasting<PageState['validators']> = {};
+  if (row.etag !== null) validators.etag = row.etag;
+  if (row.last_modified !== null) validators.lastModified = row.last_modified;
+  if (row.validators_url !== null) validators.url = row.validators_url;
+  const state: Lasting<PageState> = {
     status: statusOf(row.status),
     version: row.version,
     toldVersion: row.told_version,
-    validators: {
-      ...present('etag', row.etag),
-      ...present('lastModified', row.last_modified),
-      ...present('url', row.validators_url),
-    },
+    validators,
     failures: row.failures,
     looks: row.looks,
     changes: row.changes,
-    ...present('hash', row.hash),
-    ...present('lastLookMs', row.last_look),
-    ...present('lastSeenMs', row.last_seen),
-    ...present('lastChangeMs', row.last_change),
-    ...(row.fault_code === null ? {} : { fault: { code: row.fault_code, sentence: row.fault_sentence ?? '' } }),
-    ...present('movedTo', row.moved_to),
-    ...present('seenTitle', row.seen_title),
-    ...present('model', row.model),
-    ...present('detectState', row.detect_state),
   };
+  if (row.hash !== null) state.hash = row.hash;
+  if (row.last_look !== null) state.lastLookMs = row.last_look;
+  if (row.last_seen !== null) state.lastSeenMs = row.last_seen;
+  if (row.last_change !== null) state.lastChangeMs = row.last_change;
+  if (row.fault_code !== null) state.fault = { code: row.fault_code, sentence: row.fault_sentence ?? '' };
+  if (row.moved_to !== null) state.movedTo = row.moved_to;
+  if (row.seen_title !== null) state.seenTitle = row.seen_title;
+  if (row.model !== null) state.model = row.model;
+  if (row.detect_state !== null) state.detectState = row.detect_state;
+  return state;
 }
 
 export function watchedOf(row: PageRow & StateRow): WatchedPage {
@@ -162,3 +162,42 @@ export function stateValues(state: PageState): (string | number | Uint8Array | n
 export const createdIds = (
   added: readonly { readonly page: WatchedPage; readonly created: boolean }[],
 ): readonly string[] => added.filter(({ created }) => created).map(({ page }) => page.page.id);
+
+/** What a plan needs of a page and its state: without its hash and what detection remembers. */
+export const plannedColumns =
+  'pk, id, url, site, settings, added_at, status, version, told_version, etag, last_modified, last_look, last_seen, ' +
+  'last_change, fault_code, fault_sentence, failures, looks, changes, moved_to, seen_title, model, validators_url';
+
+/** A row of `plannedColumns` as an array: giving names to each of a million rows takes longer than reading them. */
+export type PlannedRow = readonly [
+  ...[pk: number, id: string, url: string, site: string, settings: string, addedAt: number],
+  ...[status: string, version: number, toldVersion: number, etag: string | null, lastModified: string | null],
+  ...[lastLook: number | null, lastSeen: number | null, lastChange: number | null],
+  ...[faultCode: string | null, faultSentence: string | null, failures: number, looks: number, changes: number],
+  ...[movedTo: string | null, seenTitle: string | null, model: Uint8Array | null, validatorsUrl: string | null],
+];
+
+export function plannedOf(row: PlannedRow): WatchedPage {
+  const state = stateOf({
+    status: row[6],
+    version: row[7],
+    told_version: row[8],
+    hash: null,
+    etag: row[9],
+    last_modified: row[10],
+    last_look: row[11],
+    last_seen: row[12],
+    last_change: row[13],
+    fault_code: row[14],
+    fault_sentence: row[15],
+    failures: row[16],
+    looks: row[17],
+    changes: row[18],
+    moved_to: row[19],
+    seen_title: row[20],
+    model: row[21],
+    detect_state: null,
+    validators_url: row[22],
+  });
+  return { page: { ...settingsOf(row[4]), url: row[2], id: row[1], site: row[3], addedAtMs: row[5] }, state };
+}

@@ -31,10 +31,13 @@ import { Writer } from './writer.ts';
 import { search, type SearchHit, type SearchQuery } from './search.ts';
 import {
   type PageRow,
+  type PlannedRow,
   type StateRow,
   createdIds,
   freshState,
   pageOf,
+  plannedColumns,
+  plannedOf,
   selectionText,
   settingsText,
   stateValues,
@@ -275,15 +278,14 @@ export class SqliteStore implements Store {
   }
 
   async *everyPage(): AsyncIterable<readonly WatchedPage[]> {
-    let after = 0;
-    for (;;) {
-      const rows = this.#sql('SELECT * FROM pages JOIN states USING (pk) WHERE pk > ? ORDER BY pk LIMIT ?').all(
-        after,
-        pageBatch,
-      ) as (PageRow & StateRow)[];
+    const statement = this.#db
+      .prepare(`SELECT ${plannedColumns} FROM pages JOIN states USING (pk) WHERE pk > ? ORDER BY pk LIMIT ?`)
+      .raw();
+    for (let after = 0; ;) {
+      const rows = statement.all(after, pageBatch) as PlannedRow[];
       if (rows.length === 0) return;
-      after = rows.at(-1)!.pk;
-      yield rows.map(watchedOf);
+      after = rows.at(-1)![0];
+      yield rows.map(plannedOf);
     }
   }
 
