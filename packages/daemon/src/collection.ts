@@ -116,14 +116,21 @@ function leanState(state: PageState, warm: boolean): PageState {
     const { model: _model, hash: _hash, detectState: _detectState, ...rest } = state;
     return { ...rest, validators };
   }
-  const seenMs = lastSeenMs === lastLookMs ? lastLookMs : lastSeenMs;
-  // Written out, each has room for exactly these.
-  return lastChangeMs === undefined
-    ? { status, version, toldVersion, validators, failures, looks, changes, seenTitle, lastLookMs, lastSeenMs: seenMs }
-    : {
-        ...{ status, version, toldVersion, validators, failures, looks, changes, seenTitle, lastLookMs },
-        ...{ lastSeenMs: seenMs, lastChangeMs },
-      };
+  // Written out, each has room for exactly these; where both times are one, so is the number.
+  const lean = {
+    status,
+    version,
+    toldVersion,
+    validators,
+    failures,
+    looks,
+    changes,
+    seenTitle,
+    lastLookMs,
+    lastSeenMs,
+  };
+  if (lastSeenMs === lastLookMs) lean.lastSeenMs = lastLookMs;
+  return lastChangeMs === undefined ? lean : { ...lean, lastChangeMs };
 }
 
 /** Pages whose detection is held in memory: those of an hour's looks, even of a fast daemon; 250 bytes each. */

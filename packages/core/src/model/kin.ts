@@ -16,7 +16,7 @@ export interface Kin {
 const levelsMax = 4;
 
 /** What joins the parts of a name. */
-const joints = new Set([...'-_@.~ '].map((character) => character.charCodeAt(0)));
+const joints = new Set(['-', '_', '@', '.', '~', ' ']);
 
 /** The keys of the groups a name belongs to, narrowest first; the last one holds everything of the site. */
 export function groupKeys(name: string): string[] {
@@ -24,7 +24,7 @@ export function groupKeys(name: string): string[] {
   const last = name.slice(slash + 1);
   const keys: string[] = [];
   for (let cut = last.length - 1; cut > 0; cut--) {
-    if (joints.has(last.charCodeAt(cut))) keys.push(`${name.slice(0, slash + 1 + cut)}*`);
+    if (joints.has(last[cut]!)) keys.push(`${name.slice(0, slash + 1 + cut)}*`);
   }
   for (let cut = slash; cut >= 0; cut = cut === 0 ? -1 : name.lastIndexOf('/', cut - 1)) {
     keys.push(name.slice(0, cut + 1));
