@@ -92,7 +92,8 @@ export const rooms: readonly Room[] = [
   {
     folder: 'packages/dashboard/src',
     // The generated client is types and one function: what the API promises, and nothing of the daemon.
-    may: ['packages/daemon/src/api/client.ts'],
+    // The form of the demonstration's report is types alone.
+    may: ['packages/daemon/src/api/client.ts', 'packages/daemon/src/demo/report-form.ts'],
     packages: ['@revisit/core', 'preact', 'uplot'],
   },
   { folder: 'experiments', may: [], packages: ['@revisit/core', 'revisit', 'node:*'] },

@@ -1,35 +1,8 @@
 /** What only a demonstration answers: its daemon knows the laws of the web it watches. */
+import type { DemoReport } from '../../daemon/src/demo/report-form.ts';
 import { Problem, urlOf } from './server.ts';
 
-export interface DelayRow {
-  readonly changes: number;
-  readonly ours: number | null;
-  readonly uniform: number | null;
-  readonly bound: number;
-}
-
-export interface DemoRate {
-  readonly id: string;
-  readonly url: string;
-  readonly kind: string;
-  readonly trueRatePerDay: number;
-  readonly learnedRatePerDay: number | null;
-}
-
-export interface DemoReport {
-  readonly virtualDays: number;
-  readonly speed: number;
-  readonly sites: number;
-  readonly pages: number;
-  readonly budgetPerHour: number;
-  readonly policy: string;
-  readonly looks: number;
-  readonly changes: { readonly happened: number; readonly unseen: number };
-  readonly delayHours: { readonly lastDay: DelayRow; readonly all: DelayRow };
-  readonly series: readonly ({ readonly at: string } & DelayRow)[];
-  readonly medianFactor: number | null;
-  readonly rates: readonly DemoRate[];
-}
+export type { DelayRow, DemoRate, DemoReport } from '../../daemon/src/demo/report-form.ts';
 
 const key = 'revisit-demo';
 

@@ -6,7 +6,7 @@ import { startDemo } from './demo.ts';
 import { type ShapeName, burstTimes, poissonTimes, shapes } from './laws.ts';
 import { LivingWeb } from './living-web.ts';
 import { rehearse } from './rehearsal.ts';
-import { scaledClock } from './scaled-clock.ts';
+import { pacedClock } from './paced-clock.ts';
 import { Scoreboard } from './scoreboard.ts';
 
 const startMs = Date.UTC(2026, 0, 5);
@@ -95,12 +95,52 @@ test('the measuring is fair: a daemon that looks at equal distances scores as lo
   expect(ours! / uniform!).toBeLessThan(1.25);
 });
 
-test('a scaled clock runs as many times faster and starts where it is told', async () => {
-  let real = 0;
-  const clock = scaledClock(1_000, 60, { nowMs: () => real, sleep: (ms) => Promise.resolve(void (real += ms)) });
-  await clock.sleep(6_000);
-  expect(real).toBe(100);
-  expect(clock.nowMs()).toBe(7_000);
+describe('a paced clock', () => {
+  /** A wall clock whose sleepers wake when it is moved past their time. */
+  function wall() {
+    let nowMs = 0;
+    let sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
+    const clock = {
+      nowMs: () => nowMs,
+      sleep: (ms: number) => new Promise<void>((wake) => void sleepers.push({ atMs: nowMs + Math.max(1, ms), wake })),
+    };
+    const pass = async (ms: number): Promise<void> => {
+      nowMs += ms;
+      const due = sleepers.filter(({ atMs }) => atMs <= nowMs);
+      sleepers = sleepers.filter(({ atMs }) => atMs > nowMs);
+      for (const { wake } of due) wake();
+      for (let i = 0; i < 10; i++) await Promise.resolve();
+    };
+    return { clock, pass };
+  }
+
+  test('runs as many times faster, starts where it is told, and wakes its sleepers then', async () => {
+    const { clock: real, pass } = wall();
+    const clock = pacedClock(1_000, 60, real);
+    let woken = 0;
+    void clock.sleep(6_000).then(() => woken++);
+    for (let i = 0; i < 99; i++) await pass(1);
+    expect([clock.nowMs(), woken]).toEqual([1_000 + 99 * 60, 0]);
+    for (let i = 0; i < 3; i++) await pass(1);
+    expect([clock.nowMs(), woken, clock.pace()]).toEqual([1_000 + 102 * 60, 1, 1]);
+    clock.stop();
+  });
+
+  test('waits for a process that is held up, and says how far', async () => {
+    const { clock: real, pass } = wall();
+    const clock = pacedClock(0, 1_800, real);
+    let woken = 0;
+    void clock.sleep(50 * 1_800).then(() => woken++);
+    for (let i = 0; i < 20; i++) await pass(1);
+    await pass(500);
+    // Of half a second only what a beat may have is counted.
+    expect(clock.nowMs()).toBe((20 + 8) * 1_800);
+    expect(woken).toBe(0);
+    for (let i = 0; i < 30; i++) await pass(1);
+    expect(woken).toBe(1);
+    expect(clock.pace()).toBeCloseTo(58 / 550, 5);
+    clock.stop();
+  });
 });
 
 test('the whole demonstration starts, looks at its pages, reports and puts everything away', async () => {

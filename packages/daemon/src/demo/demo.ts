@@ -12,8 +12,9 @@ import type { Desk } from '../desk.ts';
 import type { Clock } from '../values/clock.ts';
 import { boundHours } from './bound.ts';
 import { LivingWeb } from './living-web.ts';
-import { type DemoReport, reportOf } from './report.ts';
-import { scaledClock } from './scaled-clock.ts';
+import { pacedClock } from './paced-clock.ts';
+import { reportOf } from './report.ts';
+import type { DemoReport } from './report-form.ts';
 import { Scoreboard } from './scoreboard.ts';
 import { startWebServer } from './web-server.ts';
 
@@ -43,7 +44,7 @@ export async function startDemo(
 ): Promise<Demo | { readonly kind: 'wrong'; readonly sentence: string }> {
   const { speed, looksPerHour, seed } = options;
   const server = await startWebServer();
-  const clock = scaledClock(demoStartMs, speed);
+  const clock = pacedClock(demoStartMs, speed);
   const web = new LivingWeb(demoStartMs, server.port, seed);
   const looksPerSecond = looksPerHour / 3600;
   const board = new Scoreboard(web.pages, demoStartMs, looksPerSecond);
@@ -62,7 +63,7 @@ export async function startDemo(
   const view = (desk: Desk): Promise<DemoReport> => {
     for (const page of web.pages) web.advance(page, clock.nowMs(), happened);
     bound ??= boundHours(web.pages, looksPerSecond);
-    return reportOf({ desk, web, board, bound, clock, startMs: demoStartMs, speed, looksPerHour });
+    return reportOf({ desk, web, board, bound, clock, startMs: demoStartMs, speed, pace: clock.pace(), looksPerHour });
   };
   let desk: Desk | undefined;
   const started = await startDaemon(config, signal, {
@@ -71,6 +72,7 @@ export async function startDemo(
     routes: (app, given) => demoRoutes(app, (desk = given), view),
   });
   const putAway = async (): Promise<void> => {
+    clock.stop();
     await server.close();
     rmSync(folder, { recursive: true, force: true });
   };

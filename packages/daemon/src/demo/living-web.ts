@@ -1,8 +1,7 @@
 /** The sites and pages of the demonstration, each with a law of its own, and what they say at any moment. */
 import { type Random, random } from '@revisit/core';
 import { type ShapeName, type Times, burstTimes, poissonTimes, releaseTimes } from './laws.ts';
-
-export type Kind = 'news' | 'shop' | 'blog' | 'feed' | 'json' | 'docs' | 'noisy' | 'slow' | 'failing';
+import type { Kind } from './report-form.ts';
 
 export interface SiteManner {
   readonly host: string;

@@ -15,7 +15,8 @@ import { answerMsOf, answerOf, type WebListeners } from './answer.ts';
 import { boundHours } from './bound.ts';
 import { demoStartMs, pageOf } from './demo.ts';
 import { LivingWeb } from './living-web.ts';
-import { type DemoReport, reportOf } from './report.ts';
+import { reportOf } from './report.ts';
+import type { DemoReport } from './report-form.ts';
 import { Scoreboard } from './scoreboard.ts';
 
 export interface RehearsalOptions {
@@ -75,7 +76,17 @@ export async function rehearse(options: RehearsalOptions): Promise<DemoReport> {
   }
   for (const page of web.pages) web.advance(page, clock.nowMs(), happened);
   const bound = boundHours(web.pages, looksPerSecond);
-  const report = await reportOf({ desk, web, board, bound, clock, startMs: demoStartMs, speed: 0, looksPerHour });
+  const report = await reportOf({
+    desk,
+    web,
+    board,
+    bound,
+    clock,
+    startMs: demoStartMs,
+    speed: 0,
+    pace: 1,
+    looksPerHour,
+  });
   stop.abort();
   await clock.runUntil(Infinity, running);
   await loop.close();

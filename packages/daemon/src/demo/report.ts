@@ -1,48 +1,13 @@
 /** What the demonstration knows that nobody else can: the truth, beside what was learned. */
 import type { Desk } from '../desk.ts';
 import type { Clock } from '../values/clock.ts';
-import type { Kind, LivingWeb } from './living-web.ts';
+import type { LivingWeb } from './living-web.ts';
+import type { DelayRow, DemoRate, DemoReport } from './report-form.ts';
 import type { Scoreboard } from './scoreboard.ts';
 
 const dayMs = 86_400_000;
 /** Points of the series: as many as a screen shows. */
 const pointsMax = 240;
-
-export interface DemoRate {
-  readonly id: string;
-  readonly url: string;
-  readonly kind: Kind;
-  readonly trueRatePerDay: number;
-  readonly learnedRatePerDay: number | null;
-  readonly learnedInterval: readonly (number | null)[] | null;
-}
-
-export interface DemoReport {
-  readonly now: string;
-  readonly virtualDays: number;
-  readonly speed: number;
-  readonly sites: number;
-  readonly pages: number;
-  readonly budgetPerHour: number;
-  readonly policy: string;
-  readonly looks: number;
-  readonly changes: { readonly happened: number; readonly unseen: number };
-  /** Mean hours from a change to its being seen, over the last virtual day and from the beginning. */
-  readonly delayHours: { readonly lastDay: DelayRow; readonly all: DelayRow };
-  /** By whole days from the beginning, the last as far as it has come. */
-  readonly days: readonly DelayRow[];
-  readonly series: readonly ({ readonly at: string } & DelayRow)[];
-  /** Half of the pages have a learned rate within this factor of the true one. */
-  readonly medianFactor: number | null;
-  readonly rates: readonly DemoRate[];
-}
-
-export interface DelayRow {
-  readonly changes: number;
-  readonly ours: number | null;
-  readonly uniform: number | null;
-  readonly bound: number;
-}
 
 export interface ReportParts {
   readonly desk: Desk;
@@ -52,11 +17,12 @@ export interface ReportParts {
   readonly clock: Clock;
   readonly startMs: number;
   readonly speed: number;
+  readonly pace: number;
   readonly looksPerHour: number;
 }
 
 export async function reportOf(parts: ReportParts): Promise<DemoReport> {
-  const { desk, web, board, bound, clock, startMs, speed, looksPerHour } = parts;
+  const { desk, web, board, bound, clock, startMs, speed, pace, looksPerHour } = parts;
   const nowMs = clock.nowMs();
   const row = (fromMs: number, toMs: number): DelayRow => {
     const { changes, oursHours, uniformHours } = board.delays(fromMs, toMs);
@@ -67,6 +33,7 @@ export async function reportOf(parts: ReportParts): Promise<DemoReport> {
     now: new Date(nowMs).toISOString(),
     virtualDays: (nowMs - startMs) / dayMs,
     speed,
+    pace,
     sites: web.sites.size,
     pages: web.pages.length,
     budgetPerHour: looksPerHour,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { settle } from '../../config/config.ts';
 import { createPolicy, policyUnknown } from '../../daemon.ts';
 import { type Demo, startDemo } from '../../demo/demo.ts';
-import type { DemoReport } from '../../demo/report.ts';
+import type { DemoReport } from '../../demo/report-form.ts';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
 import { type CommandOutcome, counted, done, note, print, printJson, wrong } from '../outcome.ts';
@@ -22,10 +22,17 @@ interface DemoOptions {
 
 const hours = (value: number | null): string => (value === null ? '–' : `${value.toFixed(2)} h`);
 
+/** Above this nobody sees that the demonstration's time waits for its work. */
+const paceToTell = 0.9;
+
 function line(report: DemoReport): string {
   const { lastDay } = report.delayHours;
   const factor = report.medianFactor === null ? '–' : `×${report.medianFactor.toFixed(2)}`;
-  return `day ${report.virtualDays.toFixed(1)}  ${report.looks} looks  ${counted(report.changes.happened, 'change')}, ${report.changes.unseen} unseen  delay: ours ${hours(lastDay.ours)}, uniform ${hours(lastDay.uniform)}, bound ${hours(lastDay.bound)}  rates within ${factor}`;
+  const busy =
+    report.pace < paceToTell
+      ? `  (a busy machine: ${Math.round(report.pace * 100)} % of the speed, so that no look is lost)`
+      : '';
+  return `day ${report.virtualDays.toFixed(1)}  ${report.looks} looks  ${counted(report.changes.happened, 'change')}, ${report.changes.unseen} unseen  delay: ours ${hours(lastDay.ours)}, uniform ${hours(lastDay.uniform)}, bound ${hours(lastDay.bound)}  rates within ${factor}${busy}`;
 }
 
 /** q, Esc or Ctrl-C; on a pipe only the signals. */

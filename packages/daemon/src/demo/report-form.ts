@@ -1,0 +1,42 @@
+/** What a demonstration says of itself, to its own command and to the dashboard: types alone, so that both read one form. */
+export type Kind = 'news' | 'shop' | 'blog' | 'feed' | 'json' | 'docs' | 'noisy' | 'slow' | 'failing';
+
+export interface DemoRate {
+  readonly id: string;
+  readonly url: string;
+  readonly kind: Kind;
+  readonly trueRatePerDay: number;
+  readonly learnedRatePerDay: number | null;
+  readonly learnedInterval: readonly (number | null)[] | null;
+}
+
+/** Mean hours from a change to its being seen. */
+export interface DelayRow {
+  readonly changes: number;
+  readonly ours: number | null;
+  readonly uniform: number | null;
+  readonly bound: number;
+}
+
+export interface DemoReport {
+  readonly now: string;
+  readonly virtualDays: number;
+  /** The speed asked for. */
+  readonly speed: number;
+  /** The share of it that this machine keeps: below 1 the demonstration's time waits for the work. */
+  readonly pace: number;
+  readonly sites: number;
+  readonly pages: number;
+  readonly budgetPerHour: number;
+  readonly policy: string;
+  readonly looks: number;
+  readonly changes: { readonly happened: number; readonly unseen: number };
+  /** Over the last virtual day and from the beginning. */
+  readonly delayHours: { readonly lastDay: DelayRow; readonly all: DelayRow };
+  /** By whole days from the beginning, the last as far as it has come. */
+  readonly days: readonly DelayRow[];
+  readonly series: readonly ({ readonly at: string } & DelayRow)[];
+  /** Half of the pages have a learned rate within this factor of the true one. */
+  readonly medianFactor: number | null;
+  readonly rates: readonly DemoRate[];
+}
