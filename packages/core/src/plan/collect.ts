@@ -113,7 +113,7 @@ function chooser(places: Places, pages: number, capacity: number, sites: Sites |
   return (): { chosen: Int32Array; gain: number } => {
     let gain = 0;
     const take = (g: number, i: number): number => {
-      gain += groups[g].value[i];
+      gain += groups[g].value[i] * (groups[g].unit ?? 1);
       groups[g].look(i);
       return groups[g].pages[i];
     };
@@ -136,7 +136,10 @@ function chooser(places: Places, pages: number, capacity: number, sites: Sites |
 
 /** With capacities per site: down the list of all pages, taking whatever still fits. */
 function bestThatFit(places: Places, capacity: number, sites: Sites, order: Int32Array): Int32Array {
-  const value = (page: number) => places.groups[places.groupOf[page]].value[places.localOf[page]];
+  const value = (page: number) => {
+    const { value: values, unit = 1 } = places.groups[places.groupOf[page]];
+    return values[places.localOf[page]] * unit;
+  };
   for (let page = 0; page < order.length; page++) order[page] = page;
   order.sort((a, b) => value(b) - value(a) || a - b);
   // Values within a part in 10¹² of each other are one run, taken by page.

@@ -60,10 +60,10 @@ export function planHorizon(problem: HorizonProblem): HorizonPlan {
     const none = pages.map((_, page) => market.plan(page, []));
     const found = assign(market, none, none, limitsFor(days));
     exact = asPlan(found, days);
-    if (found.proven) return lowestFirst(exact, kinds.kindOf, days);
+    if (found.proven) return lowestFirst(exact, kinds.kindOf, kinds.count.length, days);
   }
   const priced = planByPrices(problem, kinds);
-  return lowestFirst(exact ? betterOf(exact, priced) : priced, kinds.kindOf, days);
+  return lowestFirst(exact ? betterOf(exact, priced) : priced, kinds.kindOf, kinds.count.length, days);
 }
 
 function betterOf(a: HorizonPlan, b: HorizonPlan): HorizonPlan {
@@ -156,14 +156,14 @@ function looksOf(looks: Uint8Array, page: number, days: number): number[] {
 }
 
 /** Pages of one kind share out their strategies so that the lowest looks first. */
-function lowestFirst(plan: HorizonPlan, kindOf: Int32Array, days: number): HorizonPlan {
-  const alike = new Map<number, number[]>();
-  kindOf.forEach((kind, page) => {
-    const list = alike.get(kind);
-    if (list) list.push(page);
-    else alike.set(kind, [page]);
-  });
-  if (alike.size === kindOf.length) return plan;
+function lowestFirst(plan: HorizonPlan, kindOf: Int32Array, kinds: number, days: number): HorizonPlan {
+  if (kinds === kindOf.length) return plan;
+  const start = new Int32Array(kinds + 1);
+  for (const kind of kindOf) start[kind + 1]++;
+  for (let kind = 0; kind < kinds; kind++) start[kind + 1] += start[kind];
+  const members = new Int32Array(kindOf.length);
+  const filled = start.slice(0, kinds);
+  kindOf.forEach((kind, page) => (members[filled[kind]++] = page));
   const looks = plan.looks.slice();
   const compare = (a: number, b: number): number => {
     for (let d = 0; d < days; d++) {
@@ -172,10 +172,11 @@ function lowestFirst(plan: HorizonPlan, kindOf: Int32Array, days: number): Horiz
     }
     return a - b;
   };
-  for (const list of alike.values()) {
-    if (list.length === 1) continue;
-    const sorted = list.toSorted(compare);
-    list.forEach((page, n) => looks.set(plan.looks.subarray(sorted[n] * days, (sorted[n] + 1) * days), page * days));
+  for (let kind = 0; kind < kinds; kind++) {
+    const own = members.subarray(start[kind], start[kind + 1]);
+    if (own.length === 1) continue;
+    const sorted = own.slice().sort(compare);
+    own.forEach((page, n) => looks.set(plan.looks.subarray(sorted[n] * days, (sorted[n] + 1) * days), page * days));
   }
   return { ...plan, looks };
 }
@@ -211,7 +212,7 @@ export function planStrategies(costs: readonly Float64Array[], days: number, cap
   const none = costs.map((_, page) => planOf(page, 0));
   const names = new Map<string, number>();
   const kindOf = Int32Array.from(costs, (list) => numbered(names, list.join()));
-  return lowestFirst(asPlan(assign(market, none, none, limitsFor(days)), days), kindOf, days);
+  return lowestFirst(asPlan(assign(market, none, none, limitsFor(days)), days), kindOf, names.size, days);
 }
 
 /** Each branch and pivot costs with a high power of the days: the effort stays one of seconds. */

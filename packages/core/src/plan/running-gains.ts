@@ -31,6 +31,8 @@ export interface Running {
   /** The page of each local index, ascending. */
   readonly pages: Int32Array;
   readonly value: Float64Array;
+  /** What a unit of `value` is worth now; 1 where it is not said. */
+  readonly unit?: number;
   advance(): void;
   change(local: number, chance: number): void;
   look(local: number): void;
@@ -145,6 +147,50 @@ export function tableGains(pages: Int32Array, all: readonly Collected[], instant
 const nothing = 1e-70;
 
 export function factorGains(pages: Int32Array, all: readonly Valued[]): Running {
+  const common = pages.length > 0 ? (decayOf(all[pages[0]].urgency) ?? 1) : 0;
+  const isCommon = common > 0 && pages.every((page) => decayOf(all[page].urgency) === common);
+  return isCommon ? commonFactorGains(pages, all, common) : ownFactorGains(pages, all);
+}
+
+/**
+ * One factor for all: every value fades alike, so it is the unit that fades, and an instant costs only the pages that change. When
+ * the unit has become small all values are brought back to it, which they lose no digit by.
+ */
+function commonFactorGains(pages: Int32Array, all: readonly Valued[], decay: number): Running {
+  const value = new Float64Array(pages.length);
+  const weight = Float64Array.from(pages, (page) => all[page].weight);
+  const wipe = Uint8Array.from(pages, (page) => (changesToForget(all[page].life) === 1 ? 1 : 0));
+  // Only pages with something to capture are gone through.
+  const listed = new Uint8Array(pages.length);
+  const awake = { list: new Int32Array(pages.length), count: 0, floor: 0, all: () => {}, settle: () => {} };
+  const running = { pages, value, awake, unit: 1, advance, change, look };
+  function advance(): void {
+    running.unit *= decay;
+    if (running.unit >= nothing) return;
+    let kept = 0;
+    for (let n = 0; n < awake.count; n++) {
+      const i = awake.list[n];
+      const now = value[i] * running.unit;
+      value[i] = now < nothing * weight[i] ? 0 : now;
+      if (value[i] > 0) awake.list[kept++] = i;
+      else listed[i] = 0;
+    }
+    awake.count = kept;
+    running.unit = 1;
+  }
+  function change(i: number, chance: number): void {
+    value[i] = (wipe[i] ? value[i] * (1 - chance) : value[i]) + (weight[i] * chance) / running.unit;
+    if (listed[i]) return;
+    listed[i] = 1;
+    awake.list[awake.count++] = i;
+  }
+  function look(i: number): void {
+    value[i] = 0;
+  }
+  return running;
+}
+
+function ownFactorGains(pages: Int32Array, all: readonly Valued[]): Running {
   const value = new Float64Array(pages.length);
   const decay = Float64Array.from(pages, (page) => decayOf(all[page].urgency) ?? 1);
   const weight = Float64Array.from(pages, (page) => all[page].weight);

@@ -3,11 +3,14 @@
  * same sum in another order must not decide who is looked at (0.1 + 0.1 + 0.1 against 0.3).
  *
  * One pass with a heap of C values. The last instant's C-th value is a guess at this one's, so that pages in ascending
- * order of value do not all pass through the heap; a guess that finds too few is dropped and the pass repeated.
+ * order of value do not all pass through the heap; a guess that finds too few is dropped, the pass repeated, and less guessed
+ * the next time.
  */
 import type { Running } from './running-gains.ts';
 
 const tie = 1e-12;
+// Of the last instant's C-th value, at most so much is guessed for this one.
+const shareMost = 0.7;
 
 export interface Top {
   /** Fills `chosen` with the places (group, local) of the best and returns how many; zeros are taken last. */
@@ -24,76 +27,95 @@ export function top(capacity: number, pages: number): Top {
   let nearGroup = new Int32Array(4 * size + 64);
   let nearLocal = new Int32Array(4 * size + 64);
   let guess = 0;
+  let share = shareMost;
 
-  const gather = (groups: readonly Running[], above: number): { near: number; held: number } => {
-    let near = 0;
-    let held = 0;
+  let near = 0;
+  let held = 0;
+
+  /** Remembers a value above the floor, and returns the floor from now on. */
+  const consider = (g: number, i: number, v: number, above: number, enter: number): number => {
+    if (near === nearGroup.length) {
+      nearGroup = longer(nearGroup);
+      nearLocal = longer(nearLocal);
+    }
+    nearGroup[near] = g;
+    nearLocal[near++] = i;
+    if (held < size) rise(heap, held++, v);
+    else if (v > heap[0]) sink(heap, size, v);
+    return held === size ? Math.max(above, heap[0] * enter) : above;
+  };
+
+  const gather = (groups: readonly Running[], above: number): void => {
+    near = 0;
+    held = 0;
     let floor = above;
     // Within one group in order a later tie never wins. Across groups, and among the awake, it may.
     const enter = groups.length === 1 && !isByList(groups[0]) ? 1 + tie : 1 - 2 * tie;
     for (let g = 0; g < groups.length; g++) {
-      const { value, awake } = groups[g];
-      const list = isByList(groups[g]) ? awake?.list : undefined;
-      const count = list && awake ? awake.count : value.length;
-      for (let n = 0; n < count; n++) {
-        const i = list ? list[n] : n;
-        const v = value[i];
-        if (!(v > floor)) continue;
-        if (near === nearGroup.length) {
-          nearGroup = longer(nearGroup);
-          nearLocal = longer(nearLocal);
-        }
-        nearGroup[near] = g;
-        nearLocal[near++] = i;
-        if (held < size) rise(heap, held++, v);
-        else if (v > heap[0]) sink(heap, size, v);
-        if (held === size) floor = Math.max(above, heap[0] * enter);
+      const { value, awake, unit = 1 } = groups[g];
+      let least = floor / unit;
+      const pass = (i: number): void => {
+        floor = consider(g, i, value[i] * unit, above, enter);
+        least = floor / unit;
+      };
+      if (awake && isByList(groups[g])) {
+        const { list } = awake;
+        for (let n = 0; n < awake.count; n++) if (value[list[n]] > least) pass(list[n]);
+      } else {
+        for (let i = 0; i < value.length; i++) if (value[i] > least) pass(i);
       }
     }
-    return { near, held };
+  };
+
+  const worthAt = (groups: readonly Running[], n: number): number => {
+    const { value, unit = 1 } = groups[nearGroup[n]];
+    return value[nearLocal[n]] * unit;
   };
 
   const pick = (groups: readonly Running[]): number => {
     if (size === 0) return 0;
-    let { near, held } = gather(groups, guess);
-    if ((held < size && guess > 0) || groups.some(({ awake }) => awake && held < size && awake.floor > 0)) {
+    gather(groups, guess * share);
+    const isShort = held < size && guess * share > 0;
+    // How far the greatest fall in an instant is the problem's own affair: learned from instant to instant.
+    share = isShort ? 0.5 * share : Math.min(shareMost, 1.05 * share);
+    if (isShort || groups.some(({ awake }) => awake && held < size && awake.floor > 0)) {
       for (const { awake } of groups) awake?.all();
-      ({ near, held } = gather(groups, 0));
+      gather(groups, 0);
     } else if (groups.some(({ awake }) => awake && heap[0] * (1 - 2 * tie) < awake.floor)) {
       // Somebody asleep may be as good as the last one found.
       for (const { awake } of groups) awake?.all();
-      ({ near, held } = gather(groups, 0));
+      gather(groups, 0);
     }
     const last = held === size ? heap[0] : 0;
     for (const { awake } of groups) awake?.settle(last, size);
-    guess = 0.7 * last;
+    guess = last;
     const high = last * (1 + tie);
     const low = last * (1 - tie);
     let count = 0;
     for (let n = 0; n < near; n++) {
-      if (groups[nearGroup[n]].value[nearLocal[n]] <= high) continue;
+      if (worthAt(groups, n) <= high) continue;
       group[count] = nearGroup[n];
       local[count++] = nearLocal[n];
     }
-    if (last > 0) count = takeTied(groups, near, low, high, count);
+    if (last > 0) count = takeTied(groups, low, high, count);
     return count < size ? fillWithNothing(groups, count) : count;
   };
 
   /** Of those that tie with the last the lowest pages, by a heap whose greatest stands first (as negative numbers). */
-  const takeTied = (groups: readonly Running[], near: number, low: number, high: number, from: number): number => {
+  const takeTied = (groups: readonly Running[], low: number, high: number, from: number): number => {
     const room = size - from;
-    let held = 0;
+    let count = from;
+    held = 0;
     for (let n = 0; n < near; n++) {
-      const v = groups[nearGroup[n]].value[nearLocal[n]];
+      const v = worthAt(groups, n);
       if (v > high || v < low) continue;
       const page = -groups[nearGroup[n]].pages[nearLocal[n]];
       if (held < room) rise(heap, held++, page);
       else if (page > heap[0]) sink(heap, room, page);
     }
     const greatest = held > 0 ? -heap[0] : -1;
-    let count = from;
     for (let n = 0; n < near; n++) {
-      const v = groups[nearGroup[n]].value[nearLocal[n]];
+      const v = worthAt(groups, n);
       if (v > high || v < low || groups[nearGroup[n]].pages[nearLocal[n]] > greatest) continue;
       group[count] = nearGroup[n];
       local[count++] = nearLocal[n];
