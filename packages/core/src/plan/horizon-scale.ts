@@ -9,6 +9,7 @@ import type { Cleared } from './clearing.ts';
 import { priceBoundByDescent } from './collect-bound.ts';
 import type { HorizonPlan, Kinds } from './horizon.ts';
 import { costIndex } from './horizon-costs.ts';
+import { leastFirst } from './least-first.ts';
 
 // Enough for slopes within one per cent.
 const sampleMax = 8_000;
@@ -21,6 +22,8 @@ const polishFewMax = 4_000;
 const fewKinds = 20;
 // Steps of all searches together: about a second.
 const polishWork = 600_000_000;
+// Fewer steps than this move nothing, and so many pages that no more are left have no gap worth closing.
+const polishLeast = 50;
 
 /** What may still be done to whole plans; the bound and the prices are not its business. */
 export type Repair = (plan: HorizonPlan) => HorizonPlan;
@@ -49,7 +52,8 @@ export function planAtScale(
   const sample = all.sample(sampleMax);
   const { price } = sample.climb(sample.fallingPrice(), newtonSample, sample);
   const found = all.climb(price, newtonAll, sample);
-  return all.polish(repair(all.fit(found.price, found.bound)), rounds, repair);
+  const plan = repair(all.fit(found.price, found.bound));
+  return rounds < polishLeast ? plan : all.polish(plan, rounds, repair);
 }
 
 class Planner {
@@ -291,14 +295,13 @@ class Planner {
       }
       return -best.cost;
     });
-    if (rounds < 1) return plan;
     const last = repair(this.fit(price, -bound));
     if (last.cost < best.cost) best = last;
     return { ...best, lowerBound: Math.min(best.cost, Math.max(plan.lowerBound, -bound)), prices: price };
   }
 
   /** Pages that look on a crowded day, those first that lose least by planning around all of them. */
-  #leastRegret(price: Float64Array, looks: Uint8Array, crowded: (d: number) => boolean): Int32Array {
+  #leastRegret(price: Float64Array, looks: Uint8Array, crowded: (d: number) => boolean): Iterable<number> {
     const days = this.#days;
     const { kindOf } = this.#kinds;
     const without = price.map((p, d) => (crowded(d) ? Infinity : p));
@@ -311,19 +314,19 @@ class Planner {
       pages.push(page);
       regret[page] = this.#path(kindOf[page], without) - this.#path(kindOf[page], price);
     }
-    return Int32Array.from(pages).sort((a, b) => regret[a] - regret[b] || b - a);
+    return leastFirst(pages, regret, (a, b) => b - a);
   }
 
-  #mostGain(price: Float64Array, cheap: Float64Array): Int32Array {
+  #mostGain(price: Float64Array, cheap: Float64Array): Iterable<number> {
     const { kindOf } = this.#kinds;
-    if (cheap.every((p, d) => p === price[d])) return new Int32Array(0);
+    if (cheap.every((p, d) => p === price[d])) return [];
     const pages: number[] = [];
     const gain = new Float64Array(kindOf.length);
     for (let page = 0; page < kindOf.length; page++) {
-      gain[page] = this.#path(kindOf[page], price) - this.#path(kindOf[page], cheap);
-      if (gain[page] > 0) pages.push(page);
+      gain[page] = this.#path(kindOf[page], cheap) - this.#path(kindOf[page], price);
+      if (gain[page] < 0) pages.push(page);
     }
-    return Int32Array.from(pages).sort((a, b) => gain[b] - gain[a] || a - b);
+    return leastFirst(pages, gain, (a, b) => a - b);
   }
 
   /** Room that is left over goes to the lowest pages: looking never costs. */

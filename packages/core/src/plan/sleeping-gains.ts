@@ -3,7 +3,7 @@
  * a·(1 − f^d) ⁄ (1 − f), and it is known beforehand when it reaches a level. Pages below the level sleep in a calendar until
  * then and cost nothing; the awake are few when looks are few.
  *
- * Invariant: every page that sleeps has u below `floor`. The level is chosen by a sample so that some dozens of times C
+ * Invariant: every page that sleeps has u below `floor`. The level is chosen by a sample so that about a dozen times C
  * pages stay awake; when the C-th greatest gain falls to it, all pages are woken and put to sleep anew (`all`, `settle`).
  * Waking all costs O(pages), so it should happen once in dozens of instants: a share of the C-th gain would not do, since
  * gains that saturate crowd together just below it.
@@ -11,7 +11,7 @@
 import type { Running } from './running-gains.ts';
 
 /** How many pages stay awake for each that is looked at in an instant. */
-const awakePerLook = 48;
+const awakePerLook = 12;
 /** Enough to place the floor within a few per cent of the wanted number of pages. */
 const sampleSize = 4096;
 
