@@ -68,15 +68,15 @@ export class LookBook {
     this.stale[page] = true;
   }
 
-  private addChanged(page: number, gap: number): void {
+  private addChanged(page: number, gap: number, times = 1): void {
     const length = lengthOf(gap);
     const known = this.lengthOf[page]!.get(length);
     if (known === undefined) {
       this.lengthOf[page]!.set(length, this.changedGaps[page]!.push(gap) - 1);
-      this.gapCounts[page]!.push(1);
+      this.gapCounts[page]!.push(times);
     } else {
-      const count = ++this.gapCounts[page]![known]!;
-      this.changedGaps[page]![known]! += (gap - this.changedGaps[page]![known]!) / count;
+      const count = (this.gapCounts[page]![known]! += times);
+      this.changedGaps[page]![known]! += (times * (gap - this.changedGaps[page]![known]!)) / count;
     }
   }
 
@@ -110,8 +110,7 @@ export class LookBook {
     for (let n = 0; n < lengthsSaved; n++) {
       const [gap, count] = [view.getFloat32(17 + 8 * n), view.getFloat32(21 + 8 * n)];
       if (!(gap > 0 && count > 0)) continue;
-      this.addChanged(page, gap);
-      this.gapCounts[page]![this.lengthOf[page]!.get(lengthOf(gap))!] = count;
+      this.addChanged(page, gap, count);
     }
     this.stale[page] = true;
     return true;
