@@ -19,6 +19,7 @@ export {
   urgencyAfter,
   urgencyGrowth,
 } from './loss/capture.ts';
+export { type Asks, type Fading, type FadingPage, bestDistance, fadingOf, lossAt, saved } from './loss/fading.ts';
 export { type Lines, type Loss, scheduleLoss } from './loss/loss.ts';
 export { obsolescence } from './loss/obsolescence.ts';
 export { staleness } from './loss/staleness.ts';

@@ -7,6 +7,7 @@
  * Pages that one request serves are one entry, under the first of them, with the sum of their rates × weights.
  */
 import {
+  type FadingPage,
   KeptMarket,
   type Policy,
   type Prices,
@@ -14,6 +15,7 @@ import {
   type StandingMarket,
   type SteadyCurve,
   evenCurve,
+  fadingOf,
   profile,
   steadyCurve,
   weekSeconds,
@@ -105,11 +107,17 @@ export class CollectionMarket {
     if (!first) return;
     for (const other of others) this.market.remove(other.index);
     let scale = 0;
+    const fading: FadingPage[] = [];
     for (const { index, aims } of [first, ...others]) {
-      const own = (aims.weight * this.#policy.belief(index, now).ratePerDay) / daySeconds;
-      if (Number.isFinite(own) && own > 0) scale += own;
+      const rate = this.#policy.belief(index, now).ratePerDay / daySeconds;
+      if (!Number.isFinite(rate) || !(rate > 0)) continue;
+      scale += aims.weight * rate;
+      const fades = fadingOf(rate, aims.weight, aims);
+      if (fades) fading.push(fades);
     }
-    this.market.set(first.index, scale, first.site, first.page.spacingSeconds ?? 0);
+    // Pages of one request whose changes fade by different laws count by how long they wait, as do those that do not fade.
+    const one = fading.length === 1 + others.length && new Set(fading.map((page) => page.fading.name)).size === 1;
+    this.market.set(first.index, scale, first.site, first.page.spacingSeconds ?? 0, one ? together(fading) : undefined);
   }
 
   /** The curve of the week as the policy has learned it; made anew only when the week has moved. */
@@ -124,6 +132,12 @@ export class CollectionMarket {
     }
     return this.#curve;
   }
+}
+
+/** Pages of one kind that are looked at together, as one. */
+function together(pages: readonly FadingPage[]): FadingPage {
+  const b = pages.reduce((sum, page) => sum + page.b, 0);
+  return { fading: pages[0]!.fading, a: pages.reduce((sum, page) => sum + page.a * page.b, 0) / b, b };
 }
 
 function weekOf(hours: readonly number[]): ReturnType<typeof profile> {

@@ -74,12 +74,12 @@ function requestsOf(loop: Loop, nowMs: number): { requests: readonly Request[]; 
     requests.push({ entry, dueMs });
     const { lastLookMs } = entry.state;
     if (lastLookMs === undefined) continue;
-    // A page last looked at then and due then waits half the distance between, on average.
-    waiting += (scale * (Math.max(dueMs, nowMs) - lastLookMs)) / 2;
+    // Of a page last looked at then and due then, changes wait half the distance between, on average, unless they fade.
+    waiting += market.lossOf(entry.index, (Math.max(dueMs, nowMs) - lastLookMs) / 1000);
     changes += scale;
   }
   requests.sort((a, b) => a.dueMs - b.dueMs || a.entry.index - b.entry.index);
-  return { requests, policyDelayHours: changes > 0 ? hours(waiting / changes / 1000) : null };
+  return { requests, policyDelayHours: changes > 0 ? hours(waiting / changes) : null };
 }
 
 const hours = (seconds: number): number => seconds / 3600;

@@ -96,9 +96,13 @@ export function utilityLoss(
   return { name: 'utility', from, to, gap };
 }
 
-// Nodes and weights of the ten-point Gauss-Legendre rule on [0, 1].
-const nodes = [0.1488743389816312, 0.4333953941292472, 0.6794095682990244, 0.8650633666889845, 0.9739065285171717];
-const weights = [0.2955242247147529, 0.2692667193099963, 0.219086362515982, 0.1494513491505806, 0.0666713443086881];
+/** Nodes and weights of the ten-point Gauss-Legendre rule: the distances of its points from the middle of [−1, 1]. */
+export const nodes = [
+  0.1488743389816312, 0.4333953941292472, 0.6794095682990244, 0.8650633666889845, 0.9739065285171717,
+];
+export const weights = [
+  0.2955242247147529, 0.2692667193099963, 0.219086362515982, 0.1494513491505806, 0.0666713443086881,
+];
 
 function keptOn(
   worth: (delay: number, later: number) => number,

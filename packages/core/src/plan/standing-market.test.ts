@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { type Demand, clear } from './market.ts';
 import { type Profile, profile } from '../time/profile.ts';
 import { weekSeconds, weekShape } from '../time/week.ts';
+import { type Asks, fadingOf, lossAt } from '../loss/fading.ts';
+import { random } from '../simulate/random.ts';
 import { StandingMarket } from './standing-market.ts';
 import { steadyCurve } from './steady-curve.ts';
 import { steadyShape } from './steady-shape.ts';
@@ -145,5 +147,57 @@ describe('standing market', () => {
     expect(looksPerSecond).toBeCloseTo(2, 9);
     expect(market.every(0, market.clear(2))).toBeCloseTo(400, 6);
     expect(market.every(45, market.clear(2))).toBeCloseTo(10 / 1.9, 6);
+  });
+
+  test('every page by its own loss: the budget is kept, the bound is below, and a hundred kinds are as good as looking page by page', () => {
+    const luck = random(12);
+    const asks: readonly Asks[] = [
+      {},
+      { loss: 'staleness' },
+      { life: { kind: 'overwrite' }, urgency: { kind: 'decay', rate: 0.7 } },
+      { life: { kind: 'changes', count: 3 } },
+      { urgency: { kind: 'polynomial', power: 1 } },
+    ];
+    const market = new StandingMarket();
+    const pages = Array.from({ length: 400 }, (_, i) => {
+      const rate = 10 ** (3 * luck() - 3) / 3_600;
+      const weight = 1 + Math.floor(4 * luck());
+      const fading = fadingOf(rate, weight, asks[i % asks.length]!);
+      market.set(i, rate * weight, i % 7, 0, fading);
+      return { rate, weight, fading };
+    });
+    market.setCap(3, 6 / 3_600);
+    for (const perHour of [20, 100, 400]) {
+      const budget = perHour / 3_600;
+      const standing = market.clear(budget);
+      let [looks, loss] = [0, 0];
+      pages.forEach(({ rate, weight, fading }, i) => {
+        const every = market.every(i, standing);
+        looks += 1 / every;
+        loss += fading ? fading.b * lossAt(fading.fading, fading.a * every) : (rate * weight * every) / 2;
+      });
+      expect(looks / budget).toBeCloseTo(1, 3);
+      expect(loss).toBeLessThanOrEqual(standing.loss * (1 + 1e-9));
+      expect(standing.lowerBound).toBeLessThanOrEqual(loss);
+      expect(standing.loss / standing.lowerBound).toBeLessThan(1.001);
+      // One more look saves the price, whatever it is spent on.
+      const more = market.clear(budget * 1.001);
+      expect((standing.loss - more.loss) / (0.001 * budget) / standing.price).toBeCloseTo(1, 1);
+    }
+    // A page that is taken out and put back leaves the market as it was.
+    const before = market.prices(100 / 3_600).price;
+    for (const i of [1, 2, 3, 4]) market.remove(i);
+    for (const i of [1, 2, 3, 4]) market.set(i, pages[i]!.rate * pages[i]!.weight, i % 7, 0, pages[i]!.fading);
+    expect(market.prices(100 / 3_600).price / before).toBeCloseTo(1, 9);
+  });
+
+  test('where nobody is worth a look at any price that spends the budget, the price is low and nothing fails', () => {
+    const market = new StandingMarket();
+    for (let i = 0; i < 5; i++) market.set(i, 1e-6, 0, 0, fadingOf(1e-6, 1, { loss: 'staleness' }));
+    const standing = market.clear(1);
+    expect(standing.looksPerSecond).toBeCloseTo(1, 6);
+    expect(standing.loss / standing.lowerBound).toBeLessThan(1.001);
+    market.set(0, 1e6, 0, 0, fadingOf(1e6, 1, { loss: 'staleness' }));
+    expect(market.every(0, market.prices(1e-7))).toBe(Infinity);
   });
 });

@@ -5,14 +5,16 @@
  *
  * where a page of rate × weight k that is looked at q times a second has k·ℓ(q) weighted changes waiting on average. ℓ is that
  * of the collection's week (steady-curve.ts); without one it is 1 ⁄ 2q: looks at even distances are then the best there are.
- * At a price π a page wants the looks of the curve at π ⁄ k, about √(k ⁄ 2π), so all pages of one size on a site want the
- * same multiple of Σ √k: two numbers for each size (a factor 2^¼) answer for all pages of a site.
+ * A page whose changes fade (loss/fading.ts) has a curve of its own kind: looks a·L(x), loss b·l(x) at x = π·a ⁄ b; for the others a = 1, b = k.
+ * At a price π pages of one kind and of about the same b ⁄ a on a site want the same multiple of Σ a, or of Σ √(a·b) where looks go
+ * with 1 ⁄ √π: two numbers for each size (a factor 2^¼ of b ⁄ a) answer for all pages of a site.
  *
  * Invariant: as in market.ts a page's price is the greater of the whole's and its site's own; the dual value bounds every
  * plan of looks made ahead from below.
  * Cost: a page's new model costs O(1); new prices cost O(sites × sizes + pages with a spacing of their own), whatever the number
  * of pages (a collection has a few dozen sizes); the certificate of a week reads the curve once a page. Memory: four numbers a page.
  */
+import { type Fading, type FadingPage, bestDistance, bestLooks, lossAt } from '../loss/fading.ts';
 import { type SteadyCurve, evenCurve } from './steady-curve.ts';
 
 export interface Prices {
@@ -30,10 +32,13 @@ export interface Standing extends Prices {
   readonly lowerBound: number;
 }
 
-/** Pages of one site whose rate × weight is about the same. */
+/** Pages of one site and one kind of loss whose b ⁄ a is about the same. */
 interface Size {
   count: number;
+  /** Σ a and Σ √(a·b). */
+  sum: number;
   roots: number;
+  readonly fading: Fading | undefined;
 }
 
 type Sizes = Map<number, Size>;
@@ -46,12 +51,21 @@ interface SiteBook {
 }
 
 const sizesPerDoubling = 4;
-const sizeOf = (scale: number): number => Math.floor(Math.log2(scale) * sizesPerDoubling);
+/** Where looks do not go with 1 ⁄ √price one number for a size is an approximation: sizes are so small that it is 10⁻⁴ off or less. */
+const fadingSizesPerDoubling = 16;
+/** Sizes of numbers lie within this; kinds of loss are this far apart. */
+const sizesMost = 1 << 16;
+
+/** A page as the market has it: its kind of loss, a and b. */
+type Wants = Omit<FadingPage, 'fading'> & { readonly fading?: Fading };
 
 export class StandingMarket {
   readonly #scale: number[] = [];
   readonly #site: number[] = [];
   readonly #spacing: number[] = [];
+  /** Pages whose changes fade. */
+  readonly #fading = new Map<number, FadingPage>();
+  readonly #kinds = new Map<string, number>();
   readonly #sites: SiteBook[] = [];
   /** Those of all sites together. */
   readonly #sizes: Sizes = new Map();
@@ -92,8 +106,8 @@ export class StandingMarket {
     return this.has(page) ? this.#scale[page] : 0;
   }
 
-  /** Takes the place of what was known of this page. */
-  set(page: number, scale: number, site: number, spacingSeconds = 0): void {
+  /** Takes the place of what was known of this page: its rate × weight, and how its changes fade, if they do. */
+  set(page: number, scale: number, site: number, spacingSeconds = 0, fading?: FadingPage): void {
     this.remove(page);
     this.#scale[page] = scale;
     this.#site[page] = site;
@@ -102,11 +116,12 @@ export class StandingMarket {
     this.#pages++;
     const { limited, sizes } = this.#book(site);
     if (!(scale > 0)) return;
+    if (fading) this.#fading.set(page, fading);
     if (spacingSeconds > 0) {
       limited.add(page);
       return;
     }
-    for (const all of [sizes, this.#sizes]) put(all, sizeOf(scale), 1, Math.sqrt(scale));
+    for (const all of [sizes, this.#sizes]) this.#put(all, this.#wants(page));
   }
 
   remove(page: number): void {
@@ -115,11 +130,31 @@ export class StandingMarket {
     const { limited, sizes } = this.#sites[site];
     const scale = this.#scale[page];
     if (!limited.delete(page) && scale > 0) {
-      for (const all of [sizes, this.#sizes]) take(all, sizeOf(scale), 1, Math.sqrt(scale));
+      const { a, b } = this.#wants(page);
+      const size = this.#sizeOf(this.#wants(page));
+      for (const all of [sizes, this.#sizes]) take(all, size, { count: 1, sum: a, roots: Math.sqrt(a * b) });
     }
+    this.#fading.delete(page);
     this.#pages--;
     this.#scaleSum = this.#pages > 0 ? Math.max(0, this.#scaleSum - scale) : 0;
     this.#site[page] = -1;
+  }
+
+  #wants(page: number): Wants {
+    return this.#fading.get(page) ?? { a: 1, b: this.#scale[page] };
+  }
+
+  #sizeOf({ fading, a, b }: Wants): number {
+    const doublings = Math.log2(b / a);
+    if (!fading) return Math.floor(doublings * sizesPerDoubling);
+    const kind = this.#kinds.get(fading.name) ?? this.#kinds.size + 1;
+    this.#kinds.set(fading.name, kind);
+    return kind * sizesMost + Math.floor(doublings * fadingSizesPerDoubling);
+  }
+
+  #put(sizes: Sizes, wants: Wants): void {
+    const { a, b, fading } = wants;
+    put(sizes, this.#sizeOf(wants), { count: 1, sum: a, roots: Math.sqrt(a * b), fading });
   }
 
   /** The prices at which the collection lives within this many looks a second; `curve` is the week of all pages. */
@@ -146,37 +181,54 @@ export class StandingMarket {
       due[site] += price;
       lowerBound -= price * this.#sites[site].cap;
     }
-    const add = (scale: number, spacing: number, price: number): void => {
-      const ratio = price / scale;
-      // At no price at all, pages are looked at as often as they may be.
-      if (spacing > 0 && every(scale, spacing, price, curve) === spacing) {
-        loss += (scale * spacing) / 2;
-        lowerBound += scale * curve.lower((spacing * spacing) / 2) + price / spacing - (scale * spacing) / 2;
-      } else if (price > 0) {
-        loss += scale * curve.loss(ratio);
-        lowerBound += scale * curve.lower(ratio);
-      }
+    const add = (wants: Wants, spacing: number, price: number): void => {
+      const cost = wants.fading
+        ? fadingCost(wants.fading, wants, spacing, price)
+        : evenCost(wants.b, spacing, price, curve);
+      loss += cost.loss;
+      lowerBound += cost.lower;
     };
     this.#sites.forEach(({ sizes, limited }, site) => {
-      for (const page of limited) add(this.#scale[page], this.#spacing[page], due[site]);
+      for (const page of limited) add(this.#wants(page), this.#spacing[page], due[site]);
       if (curve !== evenCurve) return;
-      for (const { roots } of sizes.values()) {
+      for (const { roots, fading } of sizes.values()) {
+        if (fading) continue;
         loss += roots * Math.sqrt(due[site] / 2);
         lowerBound += roots * Math.sqrt(2 * due[site]);
       }
     });
-    if (curve !== evenCurve)
-      for (let page = 0; page < this.#site.length; page++) {
-        const site = this.#site[page] ?? -1;
-        if (site >= 0 && this.#scale[page] > 0 && !(this.#spacing[page] > 0)) add(this.#scale[page], 0, due[site]);
-      }
+    // Sizes stand a little inexactly for pages whose changes fade: looks that the prices lead to beyond the limits are paid for.
+    const more = new Float64Array(this.#sites.length);
+    const each = curve === evenCurve ? this.#fading.keys() : this.#site.keys();
+    for (const page of each) {
+      const site = this.#site[page] ?? -1;
+      if (site < 0 || !(this.#scale[page] > 0) || this.#spacing[page] > 0) continue;
+      const wants = this.#wants(page);
+      add(wants, 0, due[site]);
+      if (wants.fading) more[site] += 1 / every(wants, 0, due[site], curve) - this.#counted(page, due[site]);
+    }
+    loss += prices.price * Math.max(0, prices.looksPerSecond - looksPerSecond);
+    more.forEach((looks, site) => (loss += due[site] * Math.max(0, looks)));
     return { ...prices, loss, lowerBound: Math.min(loss, lowerBound) };
+  }
+
+  /** The looks a second that a page whose changes fade has in the sum of its size. */
+  #counted(page: number, price: number): number {
+    const wants = this.#wants(page);
+    const { sum, roots } = this.#sites[this.#site[page]].sizes.get(this.#sizeOf(wants))!;
+    return wants.a * bestLooks(wants.fading!, price / (roots / sum) ** 2);
+  }
+
+  /** What a page loses a second when it is looked at at this distance. */
+  lossOf(page: number, everySeconds: number): number {
+    const { fading, a, b } = this.#wants(page);
+    return fading ? b * lossAt(fading, a * everySeconds) : (b * everySeconds) / 2;
   }
 
   /** Seconds between looks at a page under these prices; Infinity for a page that never changes. */
   every(page: number, prices: Prices, curve = evenCurve): number {
     const dear = prices.dearSites.find(({ site }) => site === this.#site[page]);
-    return every(this.#scale[page], this.#spacing[page], prices.price + (dear?.price ?? 0), curve);
+    return every(this.#wants(page), this.#spacing[page], prices.price + (dear?.price ?? 0), curve);
   }
 
   /**
@@ -185,7 +237,7 @@ export class StandingMarket {
    */
   #solve(looksPerSecond: number, curve: SteadyCurve): { readonly own: Float64Array; readonly price: number } {
     const own = new Float64Array(this.#sites.length);
-    const rest = new Map(Array.from(this.#sizes, ([size, { count, roots }]) => [size, { count, roots }]));
+    const rest: Sizes = new Map(Array.from(this.#sizes, ([size, known]) => [size, { ...known }]));
     let limited = this.#sites.flatMap((book) => [...book.limited]);
     let left = looksPerSecond;
     for (;;) {
@@ -196,7 +248,7 @@ export class StandingMarket {
         if (own[site] > 0 || !(this.#wanted(book.sizes, book.limited, price, curve) > book.cap)) return;
         own[site] = leastPrice((p) => this.#wanted(book.sizes, book.limited, p, curve), book.cap);
         left -= book.cap;
-        for (const [size, { count, roots }] of book.sizes) take(rest, size, count, roots);
+        for (const [size, gone] of book.sizes) take(rest, size, gone);
         if (book.limited.size > 0) limited = limited.filter((page) => this.#site[page] !== site);
         more = true;
       });
@@ -206,32 +258,61 @@ export class StandingMarket {
 
   #wanted(sizes: Sizes, limited: Iterable<number>, price: number, curve: SteadyCurve): number {
     let sum = 0;
-    for (const { count, roots } of sizes.values())
-      sum += price > 0 ? count * curve.looks(price / (roots / count) ** 2) : Infinity;
-    for (const page of limited) sum += 1 / every(this.#scale[page], this.#spacing[page], price, curve);
+    for (const { sum: all, roots, fading } of sizes.values()) {
+      const x = price / (roots / all) ** 2;
+      sum += price > 0 ? all * (fading ? bestLooks(fading, x) : curve.looks(x)) : Infinity;
+    }
+    for (const page of limited) sum += 1 / every(this.#wants(page), this.#spacing[page], price, curve);
     return sum;
   }
 }
 
-function put(sizes: Sizes, size: number, count: number, roots: number): void {
+function put(sizes: Sizes, size: number, more: Size): void {
   const known = sizes.get(size);
-  if (known) {
-    known.count += count;
-    known.roots += roots;
-  } else sizes.set(size, { count, roots });
+  if (!known) sizes.set(size, more);
+  else {
+    known.count += more.count;
+    known.sum += more.sum;
+    known.roots += more.roots;
+  }
 }
 
-function take(sizes: Sizes, size: number, count: number, roots: number): void {
+function take(sizes: Sizes, size: number, gone: Omit<Size, 'fading'>): void {
   const known = sizes.get(size)!;
-  known.count -= count;
-  known.roots -= roots;
+  known.count -= gone.count;
+  known.sum -= gone.sum;
+  known.roots -= gone.roots;
   if (known.count === 0) sizes.delete(size);
 }
 
-/** Seconds between looks at a price; Infinity for a page that never changes. */
-function every(scale: number, spacing: number, price: number, curve: SteadyCurve): number {
-  if (!(scale > 0)) return Infinity;
-  return Math.max(spacing, price > 0 ? 1 / curve.looks(price / scale) : 0);
+/** Seconds between looks at a price; Infinity for a page that never changes, or that no look is worth. */
+function every({ fading, a, b }: Wants, spacing: number, price: number, curve: SteadyCurve): number {
+  if (!(b > 0)) return Infinity;
+  if (!(price > 0)) return spacing;
+  return Math.max(spacing, fading ? bestDistance(fading, (price * a) / b) / a : 1 / curve.looks(price / b));
+}
+
+interface Cost {
+  readonly loss: number;
+  /** The least of loss + price × looks. */
+  readonly lower: number;
+}
+
+function evenCost(scale: number, spacing: number, price: number, curve: SteadyCurve): Cost {
+  // At no price at all, pages are looked at as often as they may be.
+  if (spacing > 0 && every({ a: 1, b: scale }, spacing, price, curve) === spacing) {
+    const loss = (scale * spacing) / 2;
+    return { loss, lower: scale * curve.lower((spacing * spacing) / 2) + price / spacing - loss };
+  }
+  const ratio = price / scale;
+  return price > 0 ? { loss: scale * curve.loss(ratio), lower: scale * curve.lower(ratio) } : { loss: 0, lower: 0 };
+}
+
+/** Even distances are the best there are, so loss and bound are one. */
+function fadingCost(fading: Fading, { a, b }: Wants, spacing: number, price: number): Cost {
+  const seconds = every({ fading, a, b }, spacing, price, evenCurve);
+  const loss = b * lossAt(fading, a * seconds);
+  return { loss, lower: loss + (seconds > 0 && seconds < Infinity ? price / seconds : 0) };
 }
 
 /** The least price at which no more than the cap is wanted. Demand falls about with the root of the price, or not at all. */
@@ -241,6 +322,7 @@ function leastPrice(demand: (price: number) => number, cap: number): number {
   let price = demand(1) ** 2 / cap ** 2;
   // Where all demand goes with 1 ⁄ √price this is exact at once; weeks, spacings and caps take a few rounds more.
   let [low, high] = [0, Infinity];
+  if (!(price > 0)) [price, high] = [1 / 4, 1];
   for (let turn = 0; turn < 100; turn++) {
     const ratio = demand(price) / cap;
     if (Math.abs(ratio - 1) < 1e-12) return price;
@@ -248,7 +330,9 @@ function leastPrice(demand: (price: number) => number, cap: number): number {
     else high = price;
     if (high < Infinity && high - low <= 1e-13 * high) return high;
     const guess = price * ratio * ratio;
-    price = guess > low && guess < high ? guess : high < Infinity ? (low + high) / 2 : low * 4;
+    // Demand that falls faster than that would be overshot for ever: every third step halves instead.
+    if (guess > low && guess < high && turn % 3 < 2) price = guess;
+    else price = high === Infinity ? low * 4 : low > 0 ? (low + high) / 2 : high / 16;
   }
   return high < Infinity ? high : price;
 }

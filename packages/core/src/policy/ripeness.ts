@@ -7,6 +7,7 @@
  */
 import type { PageModels } from '../learn/page-models.ts';
 import { ImportantHours } from './important-hours.ts';
+import { fadingOf, saved } from '../loss/fading.ts';
 import type { LookPrices } from './look-prices.ts';
 import type { Watched } from './policy.ts';
 
@@ -22,7 +23,13 @@ const hoursInWeek = 168;
 const termsKnownMax = 100_000;
 
 /** What is asked of a page. */
-export type Terms = Pick<Watched, 'site' | 'weight' | 'spacingSeconds' | 'loss' | 'importance'>;
+export interface Terms extends Pick<
+  Watched,
+  'site' | 'weight' | 'spacingSeconds' | 'loss' | 'importance' | 'urgency' | 'life'
+> {
+  /** What a change is worth fades while it waits. */
+  readonly fades: boolean;
+}
 
 /** What is asked of all pages that ask for nothing else. */
 export interface Asked {
@@ -90,10 +97,17 @@ export class Ripeness {
       return (models.evenMass + models.together) / Math.sqrt((2 * price * models.even) / (weight * hours.usual));
     const worth = weight * (evenly ? 1 : this.hours.at(terms, now));
     const missed = models.mass + models.together;
+    if (terms.fades) return this.fadingRipeness(terms, missed, now - models.lastLook(page), worth, price);
     const mark = (price * models.rate) / worth;
     if ((loss ?? asked.loss) !== 'staleness') return missed / Math.sqrt(2 * mark);
     // For small U both marks agree: 1 - (1 + U) exp(-U) is U^2 / 2 there.
     return Math.sqrt(Math.max(0, missed < 1e-3 ? missed ** 2 / 2 : 1 - (1 + missed) * Math.exp(-missed)) / mark);
+  }
+
+  /** The mark of a page whose changes fade (loss/fading.ts), at the rate at which they are believed to have come. */
+  private fadingRipeness(terms: Terms, missed: number, gap: number, worth: number, price: number): number {
+    const page = gap > 0 ? fadingOf(missed / gap, worth, terms) : undefined;
+    return page ? Math.sqrt((page.b * saved(page.fading, page.a * gap)) / (page.a * price)) : 0;
   }
 
   /** The price of a look at the page: looks at sites whose limits bind are dearer. */
@@ -107,7 +121,7 @@ export class Ripeness {
     const terms = this.terms[page]!;
     const { loss, weight } = terms;
     const hours = this.hours.of(terms);
-    if (!hours || (loss ?? this.asked.loss) === 'staleness') return false;
+    if (!hours || terms.fades || (loss ?? this.asked.loss) === 'staleness') return false;
     return hours.matters(models.weekSay, Math.sqrt((2 * this.priceOf(page)) / (models.even * weight * hours.usual)));
   }
 
@@ -202,16 +216,20 @@ export class Ripeness {
     return Math.max(now, this.earliest(page), high);
   }
 
-  private termsOf({ site, weight, spacingSeconds, loss, importance }: Watched): Terms {
-    if (importance) return { site, weight, spacingSeconds, importance, ...(loss ? { loss } : {}) };
+  private termsOf(watched: Watched): Terms {
+    const { site, weight, spacingSeconds, loss, importance, urgency, life } = watched;
     // Pages of a site mostly come together.
     const { lastTerms: last } = this;
-    if (last?.site === site && last.weight === weight && last.spacingSeconds === spacingSeconds && last.loss === loss)
-      return last;
-    const key = `${site} ${weight} ${spacingSeconds} ${loss}`;
-    let terms = this.termsKnown.get(key);
+    if (last && !importance && last.site === site && last.weight === weight && last.spacingSeconds === spacingSeconds)
+      if (last.loss === loss && last.urgency === urgency && last.life === life) return last;
+    const laws = urgency || life ? JSON.stringify([urgency, life]) : '';
+    const key = `${site} ${weight} ${spacingSeconds} ${loss} ${laws}`;
+    let terms = importance ? undefined : this.termsKnown.get(key);
     if (!terms) {
-      terms = { site, weight, spacingSeconds, ...(loss ? { loss } : {}) };
+      const fades = loss !== 'staleness' && fadingOf(1, 1, watched) !== undefined;
+      const asks = { ...(loss ? { loss } : {}), ...(urgency ? { urgency } : {}), ...(life ? { life } : {}) };
+      terms = { site, weight, spacingSeconds, fades, ...asks, ...(importance ? { importance } : {}) };
+      if (importance) return terms;
       // As many kinds of terms as pages at worst; then they are no longer worth remembering.
       if (this.termsKnown.size >= termsKnownMax) this.termsKnown.clear();
       this.termsKnown.set(key, terms);
