@@ -183,7 +183,13 @@ export type Started =
   | { readonly kind: 'started'; readonly daemon: Daemon }
   | { readonly kind: 'wrong'; readonly sentence: string };
 
-export async function startDaemon(config: Config, signal: AbortSignal, world: World = {}): Promise<Started> {
+/** The pages that the configuration names. */
+export async function configuredPages(
+  config: Config,
+): Promise<
+  | { readonly kind: 'right'; readonly value: readonly NewPageSettings[] }
+  | { readonly kind: 'wrong'; readonly sentence: string }
+> {
   const pages: NewPageSettings[] = [];
   for (const [i, input] of config.pages.entries()) {
     const page = readPage(input);
@@ -192,6 +198,12 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
     if (wrong !== undefined) return { kind: 'wrong', sentence: `pages.${i}: ${wrong}` };
     pages.push(page.value);
   }
+  return { kind: 'right', value: pages };
+}
+
+export async function startDaemon(config: Config, signal: AbortSignal, world: World = {}): Promise<Started> {
+  const pages = await configuredPages(config);
+  if (pages.kind === 'wrong') return pages;
   const collections = collectionsOf(config);
   if (collections.kind === 'wrong') return collections;
   const folder = world.opening ?? openFolder(config.data);
@@ -221,7 +233,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
     const undone = await takeBack(desk, world.opening ? { unheardMs: silenceMs } : {});
     if (undone > 0) log('warn', 'an import that was cut off is taken back', { pages: undone });
     await restoreSettings(desk);
-    await desk.add(pages);
+    await desk.add(pages.value);
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await app.close();

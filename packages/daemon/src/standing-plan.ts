@@ -70,9 +70,11 @@ function requestsOf(loop: Loop, nowMs: number): { requests: readonly Request[]; 
     let dueMs = Infinity;
     for (const { index, page } of collection.sharing(entry))
       if (!page.paused) dueMs = Math.min(dueMs, policy.due(index, nowMs / 1000) * 1000);
+    const { lastLookMs } = entry.state;
+    // What nobody has seen is looked at at once, whatever the policy makes of it.
+    if (lastLookMs === undefined) dueMs = nowMs;
     if (dueMs === Infinity) continue;
     requests.push({ entry, dueMs });
-    const { lastLookMs } = entry.state;
     if (lastLookMs === undefined) continue;
     // Of a page last looked at then and due then, changes wait half the distance between, on average, unless they fade.
     waiting += market.lossOf(entry.index, (Math.max(dueMs, nowMs) - lastLookMs) / 1000);

@@ -98,6 +98,19 @@ test("help, version and every command's example", async () => {
   expect((await revisitHere(['add', '--help'])).out).toContain('Example:\n  revisit add');
 });
 
+test('without a daemon: the plan is that of the pages the configuration names', async () => {
+  const folder = freshFolder();
+  const file = join(folder, 'revisit.yaml');
+  const pages = ['/1', '/2', '/3'].map((path) => `  - url: https://a.example${path}\n`).join('');
+  writeFileSync(file, `budget: 60/hour\npages:\n${pages}sites:\n  a.example:\n    atMost: 2/hour\n`);
+  const ended = await revisitHere(['plan', file, '--data', join(folder, 'data'), '--json']);
+  expect(ended).toMatchObject({ code: 0, err: '' });
+  const plan = JSON.parse(ended.out) as { pages: number; probes: unknown[]; dearSites: { site: string }[] };
+  expect(plan.pages).toBe(3);
+  expect(plan.probes.length).toBe(3);
+  expect(plan.dearSites.map(({ site }) => site)).toEqual(['a.example']);
+});
+
 test('without a daemon: add twice, check, change, check, diff, remove', async () => {
   const data = join(freshFolder(), 'data');
   web.pages.set('/alone', '<h1>Title</h1><p>the first text</p>');

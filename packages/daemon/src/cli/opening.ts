@@ -1,8 +1,14 @@
-/** How `check` and `plan` begin: through the daemon that runs on the data folder, or alone on the folder where none does. */
+/**
+ * How `check` and `plan` begin: through the daemon that runs on the data folder, or alone on the folder where none does, with the pages that
+ * the configuration names as a daemon would have them.
+ */
 import { existsSync } from 'node:fs';
 import type { Config, Flags } from '../config/config.ts';
 import { collectionsOf } from '../config/collections.ts';
+import { configuredPages } from '../daemon.ts';
+import { Desk } from '../desk.ts';
 import { type Opening, openFolder } from '../folder.ts';
+import { systemClock } from '../values/clock.ts';
 import { type Client, endedByRefusal, noFolder, remote } from './client.ts';
 import { readConfig } from './commands/serve.ts';
 import { type CommandOutcome, failed, wrong } from './outcome.ts';
@@ -22,10 +28,16 @@ export async function openedBy<T extends object>(
   if (config.kind === 'wrong') return wrong(config.sentence);
   const collections = collectionsOf(config.value);
   if (collections.kind === 'wrong') return wrong(collections.sentence);
-  if (!existsSync(config.value.data)) return wrong(noFolder(config.value.data));
+  const pages = await configuredPages(config.value);
+  if (pages.kind === 'wrong') return wrong(pages.sentence);
+  if (pages.value.length === 0 && !existsSync(config.value.data)) return wrong(noFolder(config.value.data));
   const folder = openFolder(config.value.data);
   if (folder.kind === 'failed') return failed(folder.sentence);
-  if (folder.kind === 'opened') return ways.alone(config.value, folder);
+  if (folder.kind === 'opened') {
+    const kept = await new Desk(folder.store, systemClock, () => {}).add(pages.value);
+    if (kept.kind === 'failed') return failed(kept.fault.sentence);
+    return ways.alone(config.value, folder);
+  }
   return folder.url === undefined
     ? failed(folder.sentence)
     : endedByRefusal(() => ways.through(remote(folder.url!, folder.key)));

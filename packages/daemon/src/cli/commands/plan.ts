@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { type PlanBody, planBody } from '../../api/plan.ts';
+import { restoreSettings } from '../../api/settings.ts';
 import type { Config, Flags } from '../../config/config.ts';
 import { createLoop } from '../../daemon.ts';
+import { Desk } from '../../desk.ts';
 import type { Opening } from '../../folder.ts';
 import { createLog } from '../../log.ts';
 import { type BudgetPoint, type BudgetView, budgetView } from '../../standing-plan.ts';
@@ -32,8 +34,10 @@ const planThrough = async (client: Client, limit: number): Promise<Planned> => (
 
 /** What a daemon started now would plan; nothing is looked at. */
 async function planAlone(config: Config, folder: Opening, limit: number): Promise<Planned> {
-  const loop = createLoop(config, folder.store, createLog(config.logLevel));
+  const log = createLog(config.logLevel);
+  const loop = createLoop(config, folder.store, log);
   await loop.load();
+  await restoreSettings(new Desk(folder.store, systemClock, log, loop));
   const now = systemClock.nowMs();
   const planned = { plan: planBody(loop, now, limit), budget: budgetView(loop, now) };
   await loop.close();
