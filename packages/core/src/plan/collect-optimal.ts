@@ -28,13 +28,13 @@ export interface CertifiedCollection extends Collection {
 }
 
 export interface CollectEffort {
-  /** Elementary steps of path search that may be spent; fifteen million are about a second. */
+  /** Elementary steps of path search that may be spent; eight million are about a second. */
   readonly stepsMax: number;
   /** Good enough: the gap at which the search for prices stops. */
   readonly gapRelative: number;
 }
 
-const usualEffort: CollectEffort = { stepsMax: 1.5e7, gapRelative: 1e-6 };
+const usualEffort: CollectEffort = { stepsMax: 8e6, gapRelative: 1e-6 };
 
 // Pivots cost rows² and searches, and their number grows faster than that: beyond the first of these instants prices come
 // first, and beyond the second the programme does not end.
@@ -89,7 +89,7 @@ const changesMax = 20_000_000;
 
 // Few prices are better than none: large epochs may take some seconds more.
 const stepsAtLeast = 2e9;
-const iterationsAtLeast = 24;
+const iterationsAtLeast = 60;
 
 function marketWithin(problem: CollectProblem, effort: CollectEffort): CollectMarket | undefined {
   let changes = 0;
