@@ -8,6 +8,8 @@ export interface Rival {
   readonly name: string;
   /** Seconds for each check, or why there are none. */
   readonly measure: (urls: readonly string[]) => number | string;
+  /** How it was run, where that is not plain. */
+  readonly how?: string;
 }
 
 function apt(program: string, debian: string): string | undefined {
@@ -103,8 +105,11 @@ const crawlee: Rival = {
   },
 };
 
+const urlwatchPages = 50;
+
 const urlwatch: Rival = {
   name: 'urlwatch',
+  how: `as cron runs it, ${urlwatchPages} pages a run, its start included`,
   measure: (urls) =>
     within((folder) => {
       const missing = apt('/usr/bin/urlwatch', 'urlwatch');
@@ -120,12 +125,13 @@ const urlwatch: Rival = {
         const done = spawnSync('/usr/bin/urlwatch', args, { cwd: folder, encoding: 'utf8' });
         return { seconds: (performance.now() - begin) / 1000, status: done.status, text: done.stderr };
       };
-      const some = urls.slice(0, 400);
+      // As its users run it: from cron, a process for each run, tens of pages in it. There is no way to keep it running, so its
+      // start belongs to the check as our loop's idle time would to ours.
+      const some = urls.slice(0, urlwatchPages);
       const first = run(some);
       if (first.status !== 0) return `urlwatch failed: ${first.text.slice(-200)}`;
-      const begun = run(some.slice(0, 1)).seconds;
-      // Starting Python is not counted against it.
-      return Math.max(0, run(some).seconds - begun) / some.length;
+      const runs = Array.from({ length: 3 }, () => run(some).seconds);
+      return Math.min(...runs) / some.length;
     }),
 };
 

@@ -151,7 +151,7 @@ export const bench: Bench = async (say) => {
         rows.push({
           what: `a check against ${rival.name}`,
           ours: rate(best(times)),
-          rival: `${rival.name} ${rate(seconds)}`,
+          rival: `${rival.name} ${rate(seconds)}${rival.how ? ` (${rival.how})` : ''}`,
           ratio: `${faster.toFixed(1)} (≥ ${rival.times})`,
           holds: faster >= rival.times,
         });

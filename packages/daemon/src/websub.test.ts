@@ -162,3 +162,31 @@ test('leases are renewed before they end and come over a restart; a hub that ref
   await refusing.websub.renew(() => true);
   expect(refusing.sent).toHaveLength(2);
 });
+
+test('a hub that tells of news where there is none is heard once an hour, and again when it has told the truth', async () => {
+  const { clock, websub } = world();
+  const entry = pageAt(startMs);
+  let looks = 0;
+  websub.noticed = () => looks++;
+  await websub.found(entry, hub);
+  await websub.verify('secret-0', confirm);
+  const notice = async (changed: boolean) => {
+    const before = looks;
+    const sinceMs = clock.nowMs();
+    await clock.runUntil(sinceMs + 1000);
+    websub.receive('secret-0', sign('secret-1', 'x'), Buffer.from('x'));
+    if (looks > before) websub.looked(entry, sinceMs, changed);
+  };
+  for (let n = 0; n < 100; n++) await notice(false);
+  expect(looks).toBe(8);
+  await clock.runUntil(clock.nowMs() + hourMs);
+  await notice(true);
+  expect(looks).toBe(9);
+  for (let n = 0; n < 3; n++) {
+    await clock.runUntil(clock.nowMs() + hourMs);
+    await notice(true);
+  }
+  // Four right and eight in vain: most of what it says is no longer idle.
+  for (let n = 0; n < 3; n++) await notice(true);
+  expect(looks).toBe(15);
+});

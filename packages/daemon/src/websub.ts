@@ -8,7 +8,7 @@
  *
  * Waits are lengthened only where notices have proven complete: changes that a look found after a notice count as right,
  * those that no notice had told of as wrong. From so many on, a page whose hub was hardly ever silent waits for a notice, a day at
- * most, but for one look in so many that tests it.
+ * most, but for one look in so many that tests it. A hub that cries wolf is heard once an hour.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Entry } from './collection.ts';
@@ -43,6 +43,10 @@ interface Subscription {
   noticedMs: number;
   right: number;
   wrong: number;
+  /** Looks after a notice that found nothing. */
+  vain?: number;
+  /** How long the hub last promised to tell. */
+  leaseMs?: number;
 }
 
 const dayMs = 86_400_000;
@@ -51,7 +55,13 @@ const leaseSeconds = 7 * 86_400;
 const leaseMsMax = 30 * dayMs;
 /** How long a hub may take to call back. */
 const askedMs = 3_600_000;
-const renewEveryMs = 3_600_000;
+/** How often leases are gone through; a moment for thousands. */
+const renewEveryMs = 300_000;
+/** However short a hub's leases are, it is not asked more often. */
+const renewMsMin = 60_000;
+/** After so many notices without news, and when most are, a hub is heard once in this time: its word costs us requests. */
+const vainMax = 8;
+const vainEveryMs = 3_600_000;
 const testsMin = 8;
 const wrongShareMax = 0.05;
 const testEvery = 10;
@@ -137,7 +147,8 @@ export class WebSub {
     if (mode !== 'subscribe' || typeof challenge !== 'string') return undefined;
     const leaseMs = 1000 * Number(lease ?? leaseSeconds);
     subscription.state = 'active';
-    subscription.untilMs = nowMs + (leaseMs > 0 ? Math.min(leaseMs, leaseMsMax) : dayMs);
+    subscription.leaseMs = leaseMs > 0 ? Math.min(leaseMs, leaseMsMax) : dayMs;
+    subscription.untilMs = nowMs + subscription.leaseMs;
     await this.#save();
     return challenge;
   }
@@ -147,7 +158,10 @@ export class WebSub {
     const subscription = this.#byToken.get(token);
     if (!subscription || subscription.state !== 'active') return false;
     if (!isSigned(subscription.secret, signature, body)) return true;
-    subscription.noticedMs = this.#parts.clock.nowMs();
+    const nowMs = this.#parts.clock.nowMs();
+    const { right, vain = 0, noticedMs } = subscription;
+    if (vain >= vainMax && vain > 4 * right && nowMs - noticedMs < vainEveryMs) return true;
+    subscription.noticedMs = nowMs;
     this.noticed(subscription.pageId);
     return true;
   }
@@ -155,9 +169,11 @@ export class WebSub {
   /** A look shows whether the hub had told. `sinceMs` is when the page was last seen. */
   looked(entry: Entry, sinceMs: number | undefined, changed: boolean): void {
     const subscription = this.#byPage.get(entry.page.id);
-    if (!changed || sinceMs === undefined || subscription?.state !== 'active') return;
-    if (subscription.noticedMs >= sinceMs) subscription.right++;
-    else subscription.wrong++;
+    if (sinceMs === undefined || subscription?.state !== 'active') return;
+    const told = subscription.noticedMs >= sinceMs;
+    if (changed && told) subscription.right++;
+    else if (changed) subscription.wrong++;
+    else if (told) subscription.vain = (subscription.vain ?? 0) + 1;
   }
 
   /** Until when a look at the page may wait; now where it may not. */
@@ -175,10 +191,20 @@ export class WebSub {
   async run(signal: AbortSignal, watches: (pageId: string) => boolean): Promise<void> {
     const { clock } = this.#parts;
     while (!signal.aborted) {
-      await clock.sleep(renewEveryMs, signal);
+      await clock.sleep(this.#untilRenewalMs(), signal);
       if (!signal.aborted) await this.renew(watches);
     }
     await this.#save();
+  }
+
+  /** Leases of minutes are renewed in time as well as those of weeks. */
+  #untilRenewalMs(): number {
+    const nowMs = this.#parts.clock.nowMs();
+    let next = renewEveryMs;
+    for (const subscription of this.#byPage.values())
+      if (subscription.state === 'active')
+        next = Math.min(next, subscription.untilMs - aheadMs(subscription) - nowMs + 1);
+    return Math.max(renewMsMin, next);
   }
 
   async renew(watches: (pageId: string) => boolean): Promise<void> {
@@ -187,7 +213,7 @@ export class WebSub {
       if (!watches(subscription.pageId)) {
         this.#byPage.delete(subscription.pageId);
         this.#byToken.delete(subscription.token);
-      } else if (subscription.untilMs - nowMs < (subscription.state === 'active' ? dayMs / 2 : 0)) {
+      } else if (subscription.untilMs - nowMs < (subscription.state === 'active' ? aheadMs(subscription) : 0)) {
         if (subscription.untilMs <= nowMs) subscription.state = 'asked';
         subscription.untilMs = Math.max(subscription.untilMs, nowMs + askedMs);
         await this.#ask(subscription);
@@ -195,6 +221,9 @@ export class WebSub {
     }
   }
 }
+
+/** How long before its end a lease is renewed. */
+const aheadMs = ({ leaseMs = dayMs }: Subscription): number => Math.min(dayMs, leaseMs) / 2;
 
 const methods = new Set(['sha1', 'sha256', 'sha384', 'sha512']);
 

@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer, request as ask } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { settle } from '../config/config.ts';
+import { type Daemon, startDaemon } from '../daemon.ts';
+import { scaledClock } from '../demo/scaled-clock.ts';
+import { systemClock } from '../values/clock.ts';
+import { eventually, freshFolder } from './command.ts';
+
+interface HubState {
+  readonly asked: readonly { readonly kind: string }[];
+  readonly unverified: readonly { readonly kind: string; readonly status: number }[];
+  readonly subscribers: readonly {
+    readonly kind: string;
+    readonly verified: number;
+    readonly answers: readonly number[];
+  }[];
+}
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function startHub(...words: readonly number[]) {
+  const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'hub.ts'), ...words.map(String)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  cleanups.push(() => void child.kill('SIGKILL'));
+  const port = await new Promise<string>((resolve) =>
+    child.stdout!.once('data', (data) => resolve(String(data).trim())),
+  );
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    state: async () => (await (await fetch(`${url}/state`)).json()) as HubState,
+    publish: (topic: string) =>
+      fetch(`${url}/publish`, { method: 'POST', body: new URLSearchParams({ 'hub.url': topic }) }),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
+
+/** Pages that name a hub; each says what the test wrote last. */
+async function startWeb(hubUrl: string) {
+  const texts = new Map<string, string>();
+  const looks = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/';
+    const text = texts.get(path);
+    if (text === undefined) return response.writeHead(404).end();
+    // The hub fetches what it publishes; those are not our looks.
+    if (request.headers['user-agent']?.startsWith('revisit/')) looks.set(path, (looks.get(path) ?? 0) + 1);
+    const hub = `<${hubUrl}${path}>; rel="hub"`;
+    return response.writeHead(200, { 'content-type': 'text/html', link: hub }).end(`<p>${text}</p>`);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  cleanups.push(() => (server.closeAllConnections(), server.close()));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, texts, looks };
+}
+
+/** What stands between the internet and a daemon: its address is known before the daemon's own. */
+async function startFront() {
+  let leadTo: (inside: string) => void = () => {};
+  const inside = new Promise<string>((resolve) => (leadTo = resolve));
+  const server = createServer((request, response) => {
+    const { method, headers, url } = request;
+    // A hub may call before the daemon has said where it is.
+    void inside.then((to) => {
+      const onward = ask(`${to}${url}`, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      onward.on('error', () => response.destroy());
+      request.pipe(onward);
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  cleanups.push(() => (server.closeAllConnections(), server.close()));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, leadTo };
+}
+
+async function start(urls: readonly string[], clock = systemClock): Promise<Daemon> {
+  const front = await startFront();
+  // The plan alone would look at each page once: whatever comes after that is the hub's doing.
+  const pages = urls.map((url) => ({ url, spacing: '30d' }));
+  const given = { pages, data: freshFolder(), port: 0, publicUrl: front.url, logLevel: 'silent' } as const;
+  const settled = settle({ ...given, budget: '50/second', spacing: '0', allowNetwork: ['127.0.0.0/8'] }, {});
+  if (settled.kind === 'wrong') throw new Error(settled.sentence);
+  const stop = new AbortController();
+  const started = await startDaemon(settled.value, stop.signal, { clock });
+  if (started.kind === 'wrong') throw new Error(started.sentence);
+  cleanups.push(() => {
+    stop.abort();
+    return started.daemon.ended;
+  });
+  front.leadTo(started.daemon.url);
+  return started.daemon;
+}
+
+const versionsOf = (daemon: Daemon, url: string) => daemon.loop.collection.withUrl(url)[0]?.state.version ?? 0;
+
+test('a hub that is honest makes us look, at once and through the whole daemon; others move nothing', async () => {
+  const hub = await startHub();
+  const web = await startWeb(hub.url);
+  const kinds = ['honest', 'mute', 'refusing', 'denying', 'mistaken', 'forging'];
+  for (const kind of kinds) web.texts.set(`/${kind}`, 'first');
+  const url = (kind: string) => `${web.url}/${kind}`;
+  const daemon = await start(kinds.map(url));
+  const state = await eventually(async () => {
+    const known = await hub.state();
+    return known.asked.length === kinds.length && known.subscribers.length + known.unverified.length === 4 && known;
+  });
+  expect(state.subscribers.map(({ kind }) => kind).sort()).toEqual(['forging', 'honest']);
+  expect(state.unverified.find(({ kind }) => kind === 'mistaken')).toEqual({ kind: 'mistaken', status: 404 });
+  expect(state.unverified.find(({ kind }) => kind === 'denying')).toEqual({ kind: 'denying', status: 200 });
+
+  for (const version of [2, 3]) {
+    for (const kind of kinds) web.texts.set(`/${kind}`, `version ${version}`);
+    for (const kind of kinds) expect((await hub.publish(url(kind))).status).toBe(204);
+    await eventually(() => versionsOf(daemon, url('honest')) === version);
+  }
+  const told = await hub.state();
+  expect(told.subscribers.map(({ kind, answers }) => [kind, answers]).sort()).toEqual([
+    ['forging', [202, 202]],
+    ['honest', [202, 202]],
+  ]);
+  for (const kind of kinds.slice(1)) expect([kind, web.looks.get(`/${kind}`)]).toEqual([kind, 1]);
+
+  // A hub that dies takes nothing along: the page can still be looked at, and what it missed is found.
+  await hub.kill();
+  web.texts.set('/honest', 'version 4');
+  const { id } = daemon.loop.collection.withUrl(url('honest'))[0]!.page;
+  expect((await fetch(`${daemon.url}/api/pages/${id}/probe`, { method: 'POST' })).ok).toBe(true);
+  await eventually(() => versionsOf(daemon, url('honest')) === 4);
+}, 120_000);
+
+test('a lease of minutes is renewed before it ends, again and again', async () => {
+  // Ten minutes pass in half a second, here and at the hub.
+  const speed = 1200;
+  const hub = await startHub(600, speed);
+  const web = await startWeb(hub.url);
+  web.texts.set('/short', 'first');
+  const url = `${web.url}/short`;
+  const daemon = await start([url], scaledClock(Date.now(), speed));
+  const renewed = () =>
+    hub.state().then(({ subscribers }) => subscribers.find(({ kind }) => kind === 'short')?.verified ?? 0);
+  await eventually(async () => (await renewed()) >= 4);
+  // Were a notice to meet the moment between two leases on a slow machine, the next one is heard.
+  web.texts.set('/short', 'second');
+  await eventually(async () => {
+    await hub.publish(url);
+    return versionsOf(daemon, url) === 2;
+  });
+}, 120_000);
