@@ -5,7 +5,7 @@ import type { SiteLimits } from './loop-parts.ts';
 import type { Loop } from './loop.ts';
 import { poissonLaw } from './simulation/simulated-web.ts';
 import { createWorld, startLoop, type World } from './simulation/world.ts';
-import { standingPlan } from './standing-plan.ts';
+import { priceOfLook, standingPlan } from './standing-plan.ts';
 import { openSqlite } from './store/sqlite.ts';
 
 const hourMs = 3_600_000;
@@ -78,6 +78,11 @@ describe('the market of the collection', () => {
     const plan = standingPlan(loop, world.clock.nowMs(), 5);
     expect(plan.dearSites.map((dear) => dear.site)).toEqual(['site0.example']);
     expect(plan.gap).toBeLessThan(0.02);
+    // What a page is told of its next look goes by the price on its own site.
+    const other = loop.collection.sites.index('site1.example');
+    const [dear, usual] = [site, other].map((one) => priceOfLook(loop, world.clock.nowMs(), one));
+    expect(usual).toBeCloseTo(plan.priceHours, 9);
+    expect(dear! - usual!).toBeCloseTo(plan.dearSites[0]!.priceHours, 9);
   });
 
   test('what robots.txt asks for, and quiet hours, are limits of the market too', async () => {

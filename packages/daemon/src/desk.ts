@@ -126,7 +126,7 @@ export class Desk {
     const entry = this.loop?.collection.byId(id);
     if (!this.loop || !outlook || !entry) return undefined;
     const nowMs = this.clock.nowMs();
-    const priceHours = priceOfLook(this.loop, nowMs);
+    const priceHours = priceOfLook(this.loop, nowMs, entry.site);
     return comingLooks(
       {
         nowMs,

@@ -91,10 +91,11 @@ function delayHours(market: StandingMarket, loss: number): number | null {
   return market.scale > 0 && Number.isFinite(loss) ? hours(loss / market.scale) : null;
 }
 
-/** What one look saves at the margin, in hours of delay. */
-export function priceOfLook(loop: Loop, nowMs: number): number {
+/** What one look at a page of the site saves at the margin, in hours of delay. */
+export function priceOfLook(loop: Loop, nowMs: number, site: number): number {
   loop.market.tell(nowMs / 1000);
-  return hours(loop.market.standing(loop.market.looksPerSecond).price);
+  const { price, dearSites } = loop.market.standing(loop.market.looksPerSecond);
+  return hours(price + (dearSites.find((dear) => dear.site === site)?.price ?? 0));
 }
 
 export function standingPlan(loop: Loop, nowMs: number, limit: number): StandingPlan {
