@@ -27,38 +27,85 @@ const columns = `d.*, (SELECT array_agg(sequence::float8 ORDER BY sequence) FROM
 
 const told = (row: Row): Delivery => deliveryOf(row, row.sequences ?? []);
 
-export async function planDeliveries(
-  sql: Sql,
-  change: Change,
-  planned: readonly PlannedDelivery[],
-  nowMs: number,
-): Promise<void> {
-  for (const { subscriptionId, dueMs, bundle } of planned) {
-    const known = await sql.query('SELECT 1 FROM subscriptions WHERE id = $1 FOR SHARE', [subscriptionId]);
-    // The subscription may have been removed while the look was under way.
-    if (known.rows.length === 0) continue;
-    const open =
-      bundle === undefined
-        ? []
-        : (
-            await sql.query<{ n: number }>(
-              `SELECT n FROM deliveries WHERE subscription = $1 AND bundle = $2 AND status = 'open' AND due > $3 ORDER BY n DESC LIMIT 1 FOR UPDATE`,
-              [subscriptionId, bundle, nowMs],
-            )
-          ).rows;
-    const created =
-      open[0] ??
-      (
-        await sql.query<{ n: number }>(
-          `INSERT INTO deliveries (id, subscription, lane, bundle, status, due, planned_at) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING n`,
-          newDelivery(subscriptionId, change, dueMs, bundle, nowMs),
-        )
-      ).rows[0]!;
-    await sql.query('INSERT INTO delivered_changes VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-      created.n,
-      change.sequence,
-    ]);
+export interface Planned {
+  readonly change: Change;
+  readonly deliveries: readonly PlannedDelivery[];
+  readonly nowMs: number;
+}
+
+/** A message that is to be written, and the changes it tells; `n` once it has a row. */
+interface Message {
+  readonly row: (string | number | null)[] | undefined;
+  n: number | undefined;
+  readonly dueMs: number;
+  readonly sequences: number[];
+}
+
+/** However many changes and messages, in four statements. */
+export async function planDeliveries(sql: Sql, planned: readonly Planned[]): Promise<void> {
+  const wanted = new Set(planned.flatMap(({ deliveries }) => deliveries.map(({ subscriptionId }) => subscriptionId)));
+  if (wanted.size === 0) return;
+  // A subscription may have been removed while the look was under way.
+  const { rows } = await sql.query<{ id: string }>(
+    'SELECT id FROM subscriptions WHERE id = ANY ($1) ORDER BY id FOR SHARE',
+    [[...wanted]],
+  );
+  const known = new Set(rows.map((row) => row.id));
+  const gathering = await openBundles(sql, planned);
+  const messages = new Set<Message>(gathering.values());
+  for (const { change, deliveries, nowMs } of planned)
+    for (const { subscriptionId, dueMs, bundle } of deliveries) {
+      if (!known.has(subscriptionId)) continue;
+      const key = bundle === undefined ? undefined : keyOf(subscriptionId, bundle);
+      const open = key === undefined ? undefined : gathering.get(key);
+      const joins = open !== undefined && open.dueMs > nowMs;
+      const row = joins ? undefined : newDelivery(subscriptionId, change, dueMs, bundle, nowMs);
+      const message: Message = joins ? open : { row, n: undefined, dueMs, sequences: [] };
+      message.sequences.push(change.sequence);
+      messages.add(message);
+      if (key !== undefined) gathering.set(key, message);
+    }
+  await writeMessages(sql, [...messages]);
+}
+
+const keyOf = (subscription: string, bundle: string): string => `${subscription}\n${bundle}`;
+
+/** Messages that still gather changes, by subscription and bundle; the newest where there are several. */
+async function openBundles(sql: Sql, planned: readonly Planned[]): Promise<Map<string, Message>> {
+  const bundles = planned.flatMap(({ deliveries }) => deliveries.filter(({ bundle }) => bundle !== undefined));
+  if (bundles.length === 0) return new Map();
+  const { rows } = await sql.query<{ n: number; subscription: string; bundle: string; due: number }>(
+    `SELECT n, subscription, bundle, due FROM deliveries WHERE status = 'open'
+       AND (subscription, bundle) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY n FOR UPDATE`,
+    [bundles.map(({ subscriptionId }) => subscriptionId), bundles.map(({ bundle }) => bundle)],
+  );
+  return new Map(
+    rows.map(({ n, subscription, bundle, due }) => [
+      keyOf(subscription, bundle),
+      { row: undefined, n, dueMs: due, sequences: [] },
+    ]),
+  );
+}
+
+async function writeMessages(sql: Sql, messages: readonly Message[]): Promise<void> {
+  const fresh = messages.flatMap((message) => (message.row ? [{ message, row: message.row }] : []));
+  if (fresh.length > 0) {
+    const types = ['text', 'text', 'text', 'text', 'text', 'bigint', 'bigint'];
+    const { rows } = await sql.query<{ n: number; id: string }>(
+      `INSERT INTO deliveries (id, subscription, lane, bundle, status, due, planned_at)
+       SELECT id, subscription, lane, bundle, status, due, planned_at
+       FROM unnest(${types.map((type, i) => `$${i + 1}::${type}[]`).join(', ')}) WITH ORDINALITY
+         AS new (id, subscription, lane, bundle, status, due, planned_at, place) ORDER BY place RETURNING n, id`,
+      types.map((_, column) => fresh.map(({ row }) => row[column])),
+    );
+    const numbers = new Map(rows.map(({ n, id }) => [id, n]));
+    for (const { message, row } of fresh) message.n = numbers.get(String(row[0]));
   }
+  const told = messages.flatMap(({ n, sequences }) => sequences.map((sequence) => ({ n, sequence })));
+  await sql.query(
+    'INSERT INTO delivered_changes SELECT * FROM unnest($1::bigint[], $2::bigint[]) ON CONFLICT DO NOTHING',
+    [told.map(({ n }) => n), told.map(({ sequence }) => sequence)],
+  );
 }
 
 export class PostgresOutbox implements Outbox {

@@ -281,8 +281,10 @@ export class PostgresStore implements Store {
         changes.map((change) => JSON.stringify(change)),
       ],
     );
-    for (const [i, { deliveries = [], endedAtMs }] of looks.entries())
-      await planDeliveries(sql, changes[i]!, deliveries, endedAtMs);
+    await planDeliveries(
+      sql,
+      looks.map(({ deliveries = [], endedAtMs }, i) => ({ change: changes[i]!, deliveries, nowMs: endedAtMs })),
+    );
     return changes;
   }
 

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { planRobots } from '@revisit/core';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Desk } from '../desk.ts';
 import { openSqlite } from '../store/sqlite.ts';
 import { systemClock } from '../values/clock.ts';
+import { robotsWanted } from './metrics.ts';
 import { createApi } from './server.ts';
 
 interface Panel {
@@ -107,4 +109,25 @@ test('the Grafana dashboard has what an import asks for: ids, a source, a place 
       }
     expect(dashboard.panels.filter((other) => other.id === id).length, title).toBe(1);
   }
+});
+
+/** A loop in which a fetch and the indexing of its answer take so long, in milliseconds. */
+const loopOf = (fetchMsMean: number, indexMsMean: number, looksPerSecond = 1e9, size = 10) => ({
+  collection: { size },
+  settings: { looksPerSecond, queueMax: 100 },
+  counts: () => ({ pool: { fetchMsMean, indexMsMean } }),
+});
+
+test('robots wanted: none without work, one to begin with, then as many as the budget and the queue can use', () => {
+  expect(robotsWanted({})).toBe(0);
+  expect(robotsWanted({ loop: loopOf(0, 0, 10, 0) })).toBe(0);
+  expect(robotsWanted({ loop: loopOf(0, 0, 10) })).toBe(1);
+  // 640 looks a second of one second each keep 640 requests under way, and a quarter to spare: 12.5 robots of breadth 64.
+  expect(robotsWanted({ loop: loopOf(1_000, 0.01, 640) })).toBeCloseTo(12.5);
+  expect(robotsWanted({ loop: loopOf(1_000, 0.01, 64) })).toBeCloseTo(1.25);
+  // A queue that takes 100 answers a second keeps 100 requests of a second each busy, whatever the budget (Talim's static rule).
+  const ruled = planRobots({ arrival: 1, service: 100, buffer: 100, starvationWeight: 1 }).robots;
+  expect(robotsWanted({ loop: loopOf(1_000, 10) })).toBeCloseTo(ruled / 64);
+  expect(ruled).toBeGreaterThan(80);
+  expect(ruled).toBeLessThan(120);
 });

@@ -9,8 +9,15 @@ const robotBreadth = 64;
 /** Room for looks that take longer than the mean. */
 const spare = 1.25;
 
+/** What of the loop says how many robots it could keep busy. */
+export interface WantingLoop {
+  readonly collection: { readonly size: number };
+  readonly settings: { readonly looksPerSecond: number; readonly queueMax: number };
+  counts(): { readonly pool: { readonly fetchMsMean: number; readonly indexMsMean: number } };
+}
+
 /** By Talim's rule, no more than the indexing queue can take without overflowing; and no more than the budget can use. */
-function robotsWanted({ loop }: Desk): number {
+export function robotsWanted({ loop }: { readonly loop?: WantingLoop | undefined }): number {
   if (!loop) return 0;
   const { pool } = loop.counts();
   const { looksPerSecond, queueMax } = loop.settings;
