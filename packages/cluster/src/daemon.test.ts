@@ -65,6 +65,8 @@ describe.skipIf(locate('nats-server') === undefined)('what holds for one process
           return kept.kind === 'kept' ? kept.value.map(({ page }) => page.page.id) : [];
         }),
       statuses: () => withStore(async (pages) => (await pages.pages({ limit: 100 })).map(({ state }) => state.status)),
+      read: () =>
+        withStore(async (kept) => ({ changes: await kept.changes({ after: 0, limit: 1_000_000 }), wrong: [] })),
       end: async () => {
         for (const robot of robots) robot.kill('SIGKILL');
         await nats.end();

@@ -5,6 +5,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { killAgainAndAgain, type MortalPlace } from './killed-daemon.ts';
 import { eventually, loopbackWeb, type LoopbackWeb, type Serving } from './command.ts';
 
 /** One place where state is kept, and daemons that work on it. */
@@ -14,8 +15,13 @@ export interface Place {
   add(urls: readonly string[]): Promise<readonly string[]>;
   /** How the pages are while no daemon runs. */
   statuses(): Promise<readonly string[]>;
+  /** While no daemon runs: the log, and what is wrong with the state. */
+  read: MortalPlace['read'];
   end(): Promise<void>;
 }
+
+/** Lives of the daemon that end with SIGKILL; `telling.kill.test.ts` and the soak have more of them for the single process. */
+const kills = 3;
 
 const open = ['--allow-network', '127.0.0.0/8'];
 
@@ -111,6 +117,50 @@ export function daemonSuite(name: string, place: () => Promise<Place>): void {
       // Arrival times at the server jitter by a few milliseconds against the times of sending.
       for (let i = 1; i < times.length; i++)
         expect(times[i]!.atMs - times[i - 1]!.atMs).toBeGreaterThanOrEqual(spacingMs - 30);
+      await here.end();
+    });
+
+    test('killed while a receiver fails and hangs: no change lost, none told under two ids, in order per page', async () => {
+      const report = await killAgainAndAgain(kills, 7, await place());
+      expect(report.wrong).toEqual([]);
+      expect(report.changes).toBeGreaterThan(0);
+      expect(report.messages).toBeGreaterThanOrEqual(report.changes);
+    });
+
+    test('pages are edited, paused, looked at by request and removed; a stream resumes where it was left', async () => {
+      here = await place();
+      web.pages.set('/one', '<p>first</p>');
+      web.pages.set('/two', '<p>first</p>');
+      const ids = await here.add([`${web.url}/one`, `${web.url}/two`]);
+      const daemon = await here.serve(['--budget', '50/second', '--spacing', '10ms', ...open]);
+      const pageOf = (id: string) =>
+        json<{ version: number; paused: boolean; tags: string[] }>(`${daemon.url}/api/pages/${id}`);
+      const ask = (method: string, path: string, body?: unknown) =>
+        fetch(`${daemon.url}/api/pages/${path}`, {
+          method,
+          ...(body ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) } : {}),
+        });
+      await eventually(async () => (await Promise.all(ids.map(pageOf))).every(({ version }) => version === 1));
+      expect((await ask('PATCH', ids[0]!, { paused: true, tags: ['kept'] })).status).toBe(200);
+      expect(await pageOf(ids[0]!)).toMatchObject({ paused: true, tags: ['kept'] });
+      web.pages.set('/one', '<p>second</p>');
+      web.pages.set('/two', '<p>second</p>');
+      await eventually(async () => (await pageOf(ids[1]!)).version === 2);
+      // A paused page is looked at when somebody asks for it, and at no other time.
+      expect((await pageOf(ids[0]!)).version).toBe(1);
+      expect((await ask('POST', `${ids[0]}/probe`)).status).toBeLessThan(300);
+      await eventually(async () => (await pageOf(ids[0]!)).version === 2);
+      expect((await ask('DELETE', ids[1]!)).status).toBeLessThan(300);
+      expect((await ask('GET', ids[1]!)).status).toBe(404);
+      // The log outlives the page.
+      const stream = await fetch(`${daemon.url}/api/changes/stream`, { headers: { 'last-event-id': '1' } });
+      const reader = stream.body!.getReader();
+      let text = '';
+      while (!text.includes('event: change')) text += new TextDecoder().decode((await reader.read()).value);
+      expect(text).toMatch(/id: 2\nevent: change/);
+      expect(text).not.toMatch(/id: 1\nevent: change/);
+      await reader.cancel();
+      expect(await daemon.end('SIGTERM')).toBe(0);
       await here.end();
     });
   });

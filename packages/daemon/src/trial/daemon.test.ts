@@ -1,5 +1,6 @@
 import { freshFolder, revisit, serve } from './command.ts';
 import { daemonSuite } from './daemon.oracle.ts';
+import { readFolder } from './killed-daemon.ts';
 
 daemonSuite('one process', () => {
   const data = freshFolder();
@@ -13,6 +14,7 @@ daemonSuite('one process', () => {
       const pages = await revisit(['pages', '--data', data, '--json']);
       return (JSON.parse(pages.out) as { status: string }[]).map(({ status }) => status);
     },
+    read: () => readFolder(data),
     end: () => Promise.resolve(),
   });
 });

@@ -9,13 +9,43 @@ import { join } from 'node:path';
 import { integer, random, type Random } from '@revisit/core';
 import { receiptOf, wrongIn, type Receipt } from '../simulation/receivers.ts';
 import { openSqlite } from '../store/sqlite.ts';
-import { eventually, freshFolder, loopbackWeb, revisit, serve } from './command.ts';
+import type { Change } from '../values/change.ts';
+import { eventually, freshFolder, loopbackWeb, revisit, serve, type Serving } from './command.ts';
 
 export interface KilledReport {
   readonly wrong: readonly string[];
   readonly kills: number;
   readonly changes: number;
   readonly messages: number;
+}
+
+/** Where the state is kept, and daemons that work on it. */
+export interface MortalPlace {
+  serve(words: readonly string[]): Promise<Serving>;
+  add(urls: readonly string[]): Promise<unknown>;
+  /** While no daemon runs: the log, and what is wrong with the state. */
+  read(): Promise<{ readonly changes: readonly Change[]; readonly wrong: readonly string[] }>;
+  end(): Promise<void>;
+}
+
+export async function readFolder(folder: string): ReturnType<MortalPlace['read']> {
+  const opened = openSqlite(join(folder, 'revisit.db'));
+  if (opened.kind === 'failed') throw new Error(opened.sentence);
+  const wrong = opened.store.care.check(false).findings.map(({ what }) => what);
+  const changes = await opened.store.changes({ after: 0, limit: 1_000_000 });
+  await opened.store.close();
+  return { changes, wrong };
+}
+
+/** A data folder of its own. */
+function inFolder(): MortalPlace {
+  const folder = freshFolder();
+  return {
+    serve: (words) => serve(['--data', folder, ...words]),
+    add: (urls) => revisit(['add', '--data', folder, ...urls]),
+    read: () => readFolder(folder),
+    end: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })),
+  };
 }
 
 const pagesWatched = 6;
@@ -53,15 +83,19 @@ async function badReceiver(luck: Random) {
   };
 }
 
-export async function killAgainAndAgain(kills: number, seed: number): Promise<KilledReport> {
+export async function killAgainAndAgain(
+  kills: number,
+  seed: number,
+  place: MortalPlace = inFolder(),
+): Promise<KilledReport> {
   const luck = random(seed);
-  const [web, hook, folder] = [await loopbackWeb(), await badReceiver(luck), freshFolder()];
+  const [web, hook] = [await loopbackWeb(), await badReceiver(luck)];
   const speed = ['--spacing', '20ms', '--budget', '60/second'];
-  const words = ['--data', folder, '--allow-network', '127.0.0.0/8', ...speed, '--log-level', 'error'];
+  const words = ['--allow-network', '127.0.0.0/8', ...speed, '--log-level', 'error'];
   const paths = Array.from({ length: pagesWatched }, (_, i) => `/page/${i}`);
   for (const path of paths) web.pages.set(path, '<p>Page in its first edition</p>');
-  await revisit(['add', '--data', folder, ...paths.map((path) => `${web.url}${path}`)]);
-  await revisit(['subscribe', '--data', folder, hook.url]);
+  await place.add(paths.map((path) => `${web.url}${path}`));
+  await subscribe(await place.serve(words), hook.url);
   let edition = 0;
   const editing = setInterval(() => {
     for (const path of paths)
@@ -69,7 +103,7 @@ export async function killAgainAndAgain(kills: number, seed: number): Promise<Ki
   }, 60);
   for (let kill = 0; kill < kills; kill++) {
     const asked = web.asked.length;
-    const daemon = await serve(words);
+    const daemon = await place.serve(words);
     // Most lives see something, however slow the machine; some end before that.
     if (luck() < 0.8) await eventually(() => web.asked.length > asked);
     await new Promise((resolve) => setTimeout(resolve, integer(luck, 700)));
@@ -77,17 +111,27 @@ export async function killAgainAndAgain(kills: number, seed: number): Promise<Ki
   }
   clearInterval(editing);
   hook.calmDown();
-  await finish(words);
-  const report = await judge(folder, hook.taken);
+  await finish(await place.serve(words));
+  const report = judge(await place.read(), hook.taken);
   await web.close();
   await hook.close();
-  rmSync(folder, { recursive: true, force: true });
+  await place.end();
   return { ...report, wrong: [...hook.wrong, ...report.wrong], kills, messages: hook.taken.length };
 }
 
+/** The first life: somebody asks to be told, and the daemon is killed as soon as that is promised. */
+async function subscribe(first: Serving, url: string): Promise<void> {
+  const answer = await fetch(`${first.url}/api/subscriptions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ deliver: url }),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+  await first.end('SIGKILL');
+}
+
 /** One last process looks at the pages as they stand, tells all that waits and ends in order. */
-async function finish(words: readonly string[]): Promise<void> {
-  const last = await serve(words);
+async function finish(last: Serving): Promise<void> {
   const ask = async (path: string) => (await fetch(`${last.url}${path}`)).json() as Promise<Record<string, unknown[]>>;
   const looks = async () => ((await ask('/api/pages'))['pages'] as { looks: number }[]).map((page) => page.looks);
   const before = await looks();
@@ -97,12 +141,10 @@ async function finish(words: readonly string[]): Promise<void> {
   await last.end('SIGTERM');
 }
 
-async function judge(folder: string, taken: readonly Receipt[]) {
-  const opened = openSqlite(join(folder, 'revisit.db'));
-  if (opened.kind === 'failed') throw new Error(opened.sentence);
-  const wrong = opened.store.care.check(false).findings.map(({ what }) => what);
-  const changes = await opened.store.changes({ after: 0, limit: 1_000_000 });
-  await opened.store.close();
-  if (changes.some(({ sequence }, i) => sequence !== i + 1)) wrong.push('the log of changes has a hole');
-  return { wrong: [...wrong, ...wrongIn(taken, changes)], changes: changes.length };
+function judge(
+  { changes, wrong }: Awaited<ReturnType<MortalPlace['read']>>,
+  taken: readonly Receipt[],
+): Pick<KilledReport, 'wrong' | 'changes'> {
+  const holes = changes.some(({ sequence }, i) => sequence !== i + 1) ? ['the log of changes has a hole'] : [];
+  return { wrong: [...wrong, ...holes, ...wrongIn(taken, changes)], changes: changes.length };
 }
