@@ -87,7 +87,12 @@ export const rooms: readonly Room[] = [
     packages: ['@revisit/core', 'node:*', 'yaml', 'zod', 'temporal-polyfill'],
   },
   { folder: daemon, may: [daemon], packages: ['*'] },
-  { folder: 'packages/cluster/src/trial', may: ['house', `${daemon}/trial`], packages: ['*'] },
+  {
+    folder: 'packages/cluster/src/trial',
+    // It reads who holds which shard where the coordinators keep it, to see whether the work is shared evenly.
+    may: ['house', `${daemon}/trial`, 'packages/cluster/src/store', 'packages/cluster/src/dispatch'],
+    packages: ['*'],
+  },
   { folder: 'packages/cluster/src', may: [], packages: ['*'] },
   {
     folder: 'packages/dashboard/src',

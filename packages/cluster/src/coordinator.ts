@@ -14,20 +14,20 @@ import {
   type Page,
   type PageState,
   type WatchedPage,
-  systemClock,
   createdIds,
 } from 'revisit/ports';
 import { Carrier } from './dispatch/carrier.ts';
 import { link } from './dispatch/link.ts';
 import { ensureStreams, shardOf, subjects } from './dispatch/streams.ts';
-import { Leases } from './leases.ts';
+import { Leases, serverNow } from './leases.ts';
 import { Observers } from './observers/observers.ts';
 import { type Connection, connect } from './store/connection.ts';
 import { PostgresStore } from './store/postgres.ts';
+import { SharedClock } from './store/shared-clock.ts';
 
-/** Often enough that a lease of four seconds survives a lost renewal or two. */
-const renewEveryMs = 1_000;
-const renewMsMax = 2_000;
+/** Often enough that a lease survives a lost renewal or two. */
+const renewalsPerLease = 4;
+const publishEveryMs = 1_000;
 const leaveMsMax = 2_000;
 /** Demand is a sum over all pages and changes slowly. */
 const demandEveryMs = 60_000;
@@ -50,6 +50,8 @@ export interface ClusterConfig {
   readonly spacingMs: number;
   /** How long an observer may go on alone. */
   readonly mandateMs: number;
+  /** How long a coordinator or a robot may be silent. */
+  readonly leaseMs: number;
   readonly log: (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void;
 }
 
@@ -107,7 +109,7 @@ class Coordinator {
   readonly #config: ClusterConfig;
   readonly #connections: readonly Connection[];
   readonly #nats: NatsConnection | undefined;
-  readonly #clock: Clock;
+  readonly #clock: SharedClock;
   readonly store: SpokenStore;
   readonly leases: Leases;
   readonly carrier: Carrier | undefined;
@@ -124,14 +126,15 @@ class Coordinator {
     config: ClusterConfig,
     connections: { readonly work: Connection; readonly leases: Connection },
     nats: NatsConnection | undefined,
-    clock: Clock,
+    clock: SharedClock,
   ) {
     this.#config = config;
     this.#connections = [connections.work, connections.leases];
     this.#nats = nats;
     this.#clock = clock;
-    this.carrier = nats && new Carrier(nats, clock, config.natsReplicas);
-    this.leases = new Leases(connections.leases, `${hostname()}-${process.pid}-${Math.floor(clock.nowMs() % 1e6)}`);
+    this.carrier = nats && new Carrier(nats, clock, config.natsReplicas, config.leaseMs);
+    const holder = `${hostname()}-${process.pid}-${Math.floor(clock.nowMs() % 1e6)}`;
+    this.leases = new Leases(connections.leases, holder, config.leaseMs, clock);
     this.store = new SpokenStore(connections.work, this.leases);
     this.#observers =
       nats && this.carrier && new Observers({ ...config, nats, carrier: this.carrier, store: this.store, clock });
@@ -162,7 +165,7 @@ class Coordinator {
         this.#share = turn.share;
         loop.setBudget(this.#config.looksPerSecond * turn.share);
       }
-      await this.#clock.sleep(renewEveryMs, signal);
+      await this.#clock.sleep(this.#config.leaseMs / renewalsPerLease, signal);
     }
     unhear();
     await Promise.all([publishing, observing]);
@@ -277,7 +280,7 @@ class Coordinator {
       } catch {
         // The server is away: the place is remembered, and the next round goes on from there.
       }
-      await this.#clock.sleep(renewEveryMs, signal);
+      await this.#clock.sleep(publishEveryMs, signal);
     }
     unsubscribe();
   }
@@ -309,6 +312,7 @@ class Coordinator {
 
 /** What `startDaemon` lives in when it is one of several. */
 export interface ClusterWorld {
+  readonly clock: Clock;
   readonly opening: {
     readonly kind: 'opened';
     readonly store: PostgresStore;
@@ -325,15 +329,19 @@ export type Clustered =
   | { readonly kind: 'read'; readonly value: ClusterWorld }
   | { readonly kind: 'wrong'; readonly sentence: string };
 
-export async function clusterWorld(config: ClusterConfig, clock: Clock = systemClock): Promise<Clustered> {
+export async function clusterWorld(config: ClusterConfig): Promise<Clustered> {
   const work = await connect(config.store);
   if (work.kind === 'failed') return { kind: 'wrong', sentence: `store: ${work.sentence}` };
   // Renewing must not stand in line behind large writes, nor wait for long when the server is away.
-  const leases = await connect(config.store, { connectionsMax: 1, patienceMs: renewMsMax });
+  const leases = await connect(config.store, { connectionsMax: 1, patienceMs: config.leaseMs / 2 });
   if (leases.kind === 'failed') {
     await work.connection.close();
     return { kind: 'wrong', sentence: `store: ${leases.sentence}` };
   }
+  const clock = new SharedClock();
+  const askedAtMs = clock.ownMs();
+  const [said] = await leases.connection.query<{ now: number }>(`SELECT ${serverNow} AS now`);
+  clock.heard(said!.now, askedAtMs);
   const connections = { work: work.connection, leases: leases.connection };
   const linked = await linkWith(config);
   if (linked.kind === 'wrong') {
@@ -345,6 +353,7 @@ export async function clusterWorld(config: ClusterConfig, clock: Clock = systemC
   return {
     kind: 'read',
     value: {
+      clock,
       opening: { kind: 'opened', store: coordinator.store, announce: () => {}, close: () => coordinator.close() },
       ...(carrier ? { carrier } : {}),
       accepts: (site) => coordinator.accepts(site),
@@ -361,7 +370,7 @@ async function linkWith(
   const linked = await link({ ...config, nats: config.nats }, 'coordinator');
   if (linked.kind === 'failed') return { kind: 'wrong', sentence: `nats: ${linked.sentence}` };
   try {
-    await ensureStreams(linked.connection, config.natsReplicas);
+    await ensureStreams(linked.connection, config.natsReplicas, config.leaseMs);
     return { kind: 'read', value: linked.connection };
   } catch (error) {
     await linked.connection.close();

@@ -8,10 +8,13 @@
  */
 import type { Connection, Sql } from './store/connection.ts';
 import type { Mandate } from './store/postgres.ts';
+import { SharedClock } from './store/shared-clock.ts';
 import { shardCount } from './dispatch/streams.ts';
 
-/** A lost coordinator's shards are free after this time: seconds, as the design asks, and several missed renewals. */
-const leaseSeconds = 4;
+/** A lost coordinator's shards are free after this time unless another is set: seconds, as the design asks, and several missed renewals. */
+const usualLeaseMs = 4_000;
+/** Milliseconds since the epoch by the server's clock, as it answers. */
+export const serverNow = '(extract(epoch FROM clock_timestamp()) * 1000)::float8';
 /** Nobody's: given back, free for whoever comes first. */
 const nobody = '';
 
@@ -27,11 +30,15 @@ export interface Turn {
 export class Leases implements Mandate {
   readonly holder: string;
   readonly #connection: Connection;
+  readonly #leaseMs: number;
+  readonly #clock: SharedClock;
   #held: ReadonlySet<number> = new Set();
   readonly #doubtful = new Set<number>();
 
-  constructor(connection: Connection, holder: string) {
+  constructor(connection: Connection, holder: string, leaseMs = usualLeaseMs, clock = new SharedClock()) {
     this.#connection = connection;
+    this.#leaseMs = leaseMs;
+    this.#clock = clock;
     this.holder = holder;
   }
 
@@ -57,13 +64,15 @@ export class Leases implements Mandate {
     const doubtful = [...this.#doubtful];
     const kept = await this.#connection.write(async (sql) => {
       await sql.query(
-        `INSERT INTO coordinators VALUES ($1, $2, now() + make_interval(secs => ${leaseSeconds}))
+        `INSERT INTO coordinators VALUES ($1, $2, now() + make_interval(secs => $3))
          ON CONFLICT (holder) DO UPDATE SET demand = excluded.demand, until = excluded.until`,
-        [this.holder, demand],
+        [this.holder, demand, this.#leaseMs / 1000],
       );
-      const { rows: there } = await sql.query<{ holder: string; demand: number }>(
-        'SELECT holder, demand FROM coordinators WHERE until > now() ORDER BY holder',
+      const askedAtMs = this.#clock.ownMs();
+      const { rows: there } = await sql.query<{ holder: string; demand: number; now: number }>(
+        `SELECT holder, demand, ${serverNow} AS now FROM coordinators WHERE until > now() ORDER BY holder`,
       );
+      if (there[0]) this.#clock.heard(there[0].now, askedAtMs);
       const even = Math.ceil(shardCount / Math.max(1, there.length));
       const { rows: mine } = await sql.query<{ shard: number }>('SELECT shard FROM leases WHERE holder = $1', [
         this.holder,

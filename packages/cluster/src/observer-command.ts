@@ -4,7 +4,7 @@ import { type ConsumerInfo, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import { type Clock, type Observer, systemClock } from 'revisit/ports';
 import { type LinkOptions, link, unlink } from './dispatch/link.ts';
-import { pullMs, robotSilenceMs, shardOf, streams, subjects } from './dispatch/streams.ts';
+import { pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { pieces } from './dispatch/wire.ts';
 import { unlooked, unpackErrand } from './observers/errand.ts';
 import { Journal } from './observers/journal.ts';
@@ -110,7 +110,7 @@ class Post {
   async #handle(message: JsMsg): Promise<void> {
     const errand = unpackErrand(message.data);
     if (!errand) return message.term();
-    const alive = setInterval(() => message.working(), robotSilenceMs / 4);
+    const alive = setInterval(() => message.working(), workingEveryMs);
     try {
       // One that the process before this had may have been looked at; nobody knows when.
       const lost = message.info.deliveryCount > 1 && !this.#lookout.knows(errand);

@@ -11,7 +11,7 @@
 import { type Consumer, type ConsumerInfo, type FetchMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe } from 'revisit/ports';
-import { consumers, pullMs, robotSilenceMs, shardOf, streams, subjects } from './dispatch/streams.ts';
+import { consumers, pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { handedBack, packObservation, unpackProbe } from './dispatch/wire.ts';
 
 export interface RobotOptions {
@@ -116,7 +116,7 @@ export class Robot {
       message.term();
       return;
     }
-    const alive = setInterval(() => message.working(), robotSilenceMs / 4);
+    const alive = setInterval(() => message.working(), workingEveryMs);
     try {
       const pieces = await this.#answer(probe, message.info.deliveryCount > 1);
       if (await this.#send(probe, pieces)) message.ack();

@@ -56,6 +56,7 @@ export class Carrier implements Observer {
   readonly #stream: JetStreamClient;
   readonly #clock: Clock;
   readonly #replicas: number;
+  readonly #leaseMs: number | undefined;
   readonly #open = new Map<string, Open>();
   readonly #pieces = new Map<string, (Uint8Array | undefined)[]>();
   readonly #listening = new Map<number, ConsumerMessages>();
@@ -65,8 +66,9 @@ export class Carrier implements Observer {
   #manager: JetStreamManager | undefined;
   #mendedMs = -Infinity;
 
-  constructor(connection: NatsConnection, clock: Clock, replicas = 1) {
+  constructor(connection: NatsConnection, clock: Clock, replicas = 1, leaseMs?: number) {
     this.#replicas = replicas;
+    this.#leaseMs = leaseMs;
     this.#connection = connection;
     this.#stream = jetstream(connection);
     this.#clock = clock;
@@ -190,7 +192,7 @@ export class Carrier implements Observer {
   async #mend(): Promise<void> {
     if (this.#connection.isClosed() || this.#clock.nowMs() - this.#mendedMs < mendEveryMs) return;
     this.#mendedMs = this.#clock.nowMs();
-    await ensureStreams(this.#connection, this.#replicas).catch(() => {});
+    await ensureStreams(this.#connection, this.#replicas, this.#leaseMs).catch(() => {});
   }
 
   /** Looks after probes that take long: whoever was to answer one may have been lost with it. */

@@ -50,10 +50,11 @@ export const subjects = {
 
 export const consumers = { robots: 'robots', shard: (shard: number) => `shard-${shard}` } as const;
 
-/** A robot that says nothing for so long is taken for dead, and its probe goes to another; it speaks three times as often. */
-export const robotSilenceMs = 4_500;
-/** A coordinator acknowledges what it gets at once; what one took with it when it froze goes to the next. */
-const coordinatorSilenceMs = 2_000;
+/** A robot that says nothing for a little longer than a lease is taken for dead, and its probe goes to another. */
+const silenceOfLease = 9 / 8;
+const usualLeaseMs = 4_000;
+/** How often a robot says that it is at a probe: several times within the shortest lease. */
+export const workingEveryMs = 400;
 /** How long one request for messages stands: one that was lost with a connection is made again as soon. */
 export const pullMs = 2_000;
 /** Within this time the same message is taken once, however often it is sent. */
@@ -89,7 +90,11 @@ async function ensureStream(
 }
 
 /** Brings streams and consumers into being, kept by so many servers each; several processes may do so at once. */
-export async function ensureStreams(connection: NatsConnection, replicas = 1): Promise<JetStreamManager> {
+export async function ensureStreams(
+  connection: NatsConnection,
+  replicas = 1,
+  leaseMs = usualLeaseMs,
+): Promise<JetStreamManager> {
   const manager = await jetstreamManager(connection);
   await ensureStream(manager, streams.probes, 'revisit.probe.*', RetentionPolicy.Workqueue, resultsMaxAgeMs, replicas);
   await ensureStream(
@@ -112,7 +117,7 @@ export async function ensureStreams(connection: NatsConnection, replicas = 1): P
   await manager.consumers.add(streams.probes, {
     durable_name: consumers.robots,
     ack_policy: AckPolicy.Explicit,
-    ack_wait: nanos(robotSilenceMs),
+    ack_wait: nanos(leaseMs * silenceOfLease),
     max_ack_pending: 20_000,
   });
   for (let shard = 0; shard < shardCount; shard++) {
@@ -120,7 +125,8 @@ export async function ensureStreams(connection: NatsConnection, replicas = 1): P
       durable_name: consumers.shard(shard),
       filter_subject: subjects.observation(shard, '*'),
       ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(coordinatorSilenceMs),
+      // A coordinator acknowledges what it gets at once; what one took with it when it froze goes to the next.
+      ack_wait: nanos(leaseMs / 2),
       max_ack_pending: 20_000,
     });
   }
@@ -128,13 +134,17 @@ export async function ensureStreams(connection: NatsConnection, replicas = 1): P
 }
 
 /** Brings into being what an observer of this name pulls its errands from. */
-export async function ensureErrands(connection: NatsConnection, observer: string): Promise<void> {
+export async function ensureErrands(
+  connection: NatsConnection,
+  observer: string,
+  leaseMs = usualLeaseMs,
+): Promise<void> {
   const manager = await jetstreamManager(connection);
   await manager.consumers.add(streams.errands, {
     durable_name: observer,
     filter_subject: subjects.errand(observer),
     ack_policy: AckPolicy.Explicit,
-    ack_wait: nanos(robotSilenceMs),
+    ack_wait: nanos(leaseMs * silenceOfLease),
     max_ack_pending: 20_000,
   });
 }

@@ -306,7 +306,8 @@ export class Fleet {
       book.contested.delete(probe.url);
       this.#roster.strike(member, 'a look from home saw another page');
     } else if (book.contested.delete(probe.url)) member.strikes = 0;
-    const watched = { watchedForMs: leastShare * looksPerErrand * this.#everyMs(book, probe.url) };
+    const known = book.observer === observer && book.pace.get(probe.url)?.gapMs.mean !== undefined;
+    const watched = known ? { watchedForMs: leastShare * looksPerErrand * this.#everyMs(book, probe.url) } : {};
     if (report.more > 0) for (const id of probe.pageIds) this.#urge(book, probe.url, id);
     if (report.what === 'difference') book.compression.learn(received.payload.length / Math.max(1, body.length));
     this.#bodies.keep(probe.url, body, report.fingerprint);
@@ -314,7 +315,7 @@ export class Fleet {
       ...report.observation,
       probe,
       outcome: { ...outcome, body },
-      ...(book.observer === observer ? watched : {}),
+      ...watched,
     };
   }
 

@@ -18,6 +18,7 @@ export interface ObserversParts {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly mandateMs: number;
+  readonly leaseMs: number;
   readonly spacingMs: number;
   readonly log: (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void;
 }
@@ -80,7 +81,7 @@ export class Observers {
 
   async #heard(name: string, word: Word): Promise<void> {
     if (!this.#known.has(name)) {
-      await ensureErrands(this.#parts.nats, name).catch(() => {});
+      await ensureErrands(this.#parts.nats, name, this.#parts.leaseMs).catch(() => {});
       this.#known.add(name);
     }
     this.#fleet.heard(name, word);

@@ -7,6 +7,10 @@ export const looksPerErrand = 4;
 /** What a look from home costs beyond its body. */
 const defaultLink = { latency: 0.05, secondsPerByte: 1e-7 };
 
+/** However long it was, the last time between two errands counts for no more than so many times the usual. */
+const gapMsGrowth = 2;
+const gapMsUsual = 1_000;
+
 export interface MeasuredLink {
   readonly latency: Measured;
   readonly secondsPerByte: Measured;
@@ -67,7 +71,12 @@ export function keepPace(book: SiteBook, url: string, nowMs: number): void {
     book.pace.set(url, { gapMs: new Measured('pace'), lastMs: nowMs, urged: false });
     return;
   }
-  if (!pace.urged) pace.gapMs.learn(nowMs - pace.lastMs);
+  const gapMs = nowMs - pace.lastMs;
+  // The first time at an observer it is asked for as often as from home; and a time in which nobody could ask is no pace.
+  const rarer = book.observer === undefined ? 1 : looksPerErrand;
+  const { mean } = pace.gapMs;
+  if (!pace.urged)
+    pace.gapMs.learn(mean === undefined ? rarer * gapMs : Math.min(gapMs, gapMsGrowth * Math.max(mean, gapMsUsual)));
   pace.lastMs = nowMs;
   pace.urged = false;
 }

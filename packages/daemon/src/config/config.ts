@@ -147,6 +147,13 @@ export const fileSchema = z.strictObject({
   mandate: duration
     .optional()
     .describe('How long an observer of the cluster may look at its sites by itself when its link is lost, such as 10m'),
+  lease: z
+    .string()
+    .refine((text) => (durationMs(text) ?? 0) >= 1_000, { error: 'a duration of at least 1s is expected, such as 4s' })
+    .optional()
+    .describe(
+      'How long a coordinator or robot of the cluster may be silent before others take over its work, such as 4s; at least 1s',
+    ),
   host: z.string().optional().describe('The address to listen on; beyond loopback a token is required'),
   port: z
     .number({ error: portForm })
@@ -219,6 +226,7 @@ export interface Config {
   readonly natsCa: string | undefined;
   readonly natsReplicas: number;
   readonly mandateMs: number;
+  readonly leaseMs: number;
   readonly host: string;
   readonly port: number;
   readonly looksPerSecond: number;
@@ -308,6 +316,7 @@ export interface Flags {
   readonly natsKey?: string;
   readonly natsCa?: string;
   readonly mandate?: string;
+  readonly lease?: string;
   readonly data?: string;
   readonly host?: string;
   readonly port?: string;
@@ -357,6 +366,7 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     natsCa: all.natsCa,
     natsReplicas: all.natsReplicas ?? 1,
     mandateMs: durationMs(all.mandate ?? '10m')!,
+    leaseMs: durationMs(all.lease ?? '4s')!,
     host: all.host ?? '127.0.0.1',
     port: all.port ?? 7373,
     looksPerSecond: ratePerSecond(all.budget ?? '600/hour')!,

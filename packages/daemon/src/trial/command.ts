@@ -42,9 +42,9 @@ export interface Serving {
 }
 
 /** Starts a daemon on a free port and waits until it answers; fails with what it said when it does not. */
-export function serve(words: readonly string[]): Promise<Serving> {
+export function serve(words: readonly string[], nodeWords: readonly string[] = []): Promise<Serving> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [bin, 'serve', '--port', '0', ...words], {
+    const child = spawn(process.execPath, [...nodeWords, bin, 'serve', '--port', '0', ...words], {
       cwd: tmpdir(),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -74,21 +74,27 @@ export interface LoopbackWeb {
   /** What the page at a path says now. */
   readonly pages: Map<string, string>;
   /** When each path was asked for, in order. */
-  readonly asked: { readonly path: string; readonly atMs: number }[];
+  readonly asked: { readonly path: string; readonly atMs: number; readonly agent: string }[];
   close(): Promise<void>;
 }
 
 /** A small web whose pages the test rewrites; paths it does not know are gone. */
-export async function loopbackWeb(address = '127.0.0.1'): Promise<LoopbackWeb> {
+export async function loopbackWeb(
+  address = '127.0.0.1',
+  delayMs: (path: string, agent: string) => number = () => 0,
+): Promise<LoopbackWeb> {
   const pages = new Map<string, string>();
-  const asked: { path: string; atMs: number }[] = [];
+  const asked: { path: string; atMs: number; agent: string }[] = [];
   const server: Server = createServer((request: IncomingMessage, response) => {
     const path = request.url ?? '/';
     if (path === '/robots.txt') return response.writeHead(404).end();
-    asked.push({ path, atMs: Date.now() });
+    const agent = request.headers['user-agent'] ?? '';
+    asked.push({ path, atMs: Date.now(), agent });
     const body = pages.get(path);
     if (body === undefined) return response.writeHead(404).end();
-    return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(body);
+    const answer = (): void => void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(body);
+    const waitMs = delayMs(path, agent);
+    return waitMs > 0 ? setTimeout(answer, waitMs) : answer();
   });
   await new Promise<void>((done) => server.listen(0, address, done));
   const { port } = server.address() as AddressInfo;

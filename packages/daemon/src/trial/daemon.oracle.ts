@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** Lives of the daemon that end with SIGKILL; `telling.kill.test.ts` and the soak have more of them for the single process. */
-const kills = 3;
+const kills = 2;
 
 const open = ['--allow-network', '127.0.0.0/8'];
 

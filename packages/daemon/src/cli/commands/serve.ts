@@ -64,6 +64,7 @@ export function registerServe(program: Command, run: Runner): void {
     .option('--nats-key <file>', 'the key of this coordinator, as "revisit access" makes it')
     .option('--nats-ca <file>', 'certificates of the NATS servers, where the system does not know them')
     .option('--mandate <duration>', 'how long an observer may go on alone (default: 10m)')
+    .option('--lease <duration>', 'how long a coordinator or robot may be silent before others take over (default: 4s)')
     .option('--host <address>', 'the address to listen on (default: 127.0.0.1)');
   example(configOptions(command), 'revisit serve --budget 600/hour --spacing 2s');
   command.action(run(serve));

@@ -1,0 +1,166 @@
+/** The processes of a cluster in trouble: servers, the links to them, coordinators, robots and observers, all real. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loopbackWeb, serve, type LoopbackWeb, type Serving } from '../../../daemon/src/trial/command.ts';
+import { type NatsServer, startNats } from './nats-server.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { type TroubledLink, troubledLink } from './troubled-link.ts';
+
+const bin = join(import.meta.dirname, '../../../daemon/bin/revisit.js');
+const open = ['--allow-network', '127.0.0.0/8'];
+export const spacingMs = 50;
+export const hosts = 12;
+/** Shorter than in real life, so that a round takes seconds; whoever is silent for so long has lost its work. */
+export const leaseMs = 2_000;
+/** How long sites are left to an observer that is away. */
+const mandateMs = 4_000;
+/** What a site takes longer for those who are far from it. */
+const farMs = 250;
+
+export const observerNames = ['east', 'west'] as const;
+export type ObserverName = (typeof observerNames)[number];
+
+/** The first sites are near to one of the observers each, the others are as far from everybody. */
+const nearTo = (host: number): ObserverName | undefined => (host < 3 ? 'east' : host < 6 ? 'west' : undefined);
+export const pathOf = (host: number): string => `/c/${host}`;
+
+function delayMs(path: string, agent: string): number {
+  const near = nearTo(Number(path.slice(3)));
+  return near === undefined || agent.includes(near) ? 0 : farMs;
+}
+
+/** Options of Node that put a process's clock wrong. */
+function skewed(seconds: number): string[] {
+  if (seconds === 0) return [];
+  const module = `const now = Date.now; Date.now = () => now() + ${seconds * 1000};`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(module)}`];
+}
+
+interface Stationed {
+  readonly link: TroubledLink;
+  process: ChildProcess;
+}
+
+interface Servers {
+  readonly web: LoopbackWeb;
+  readonly postgres: PostgresServer;
+  readonly nats: NatsServer;
+  /** Everybody's way to NATS and to PostgreSQL, as coordinators and robots take it. */
+  readonly toNats: TroubledLink;
+  readonly toPostgres: TroubledLink;
+  readonly store: string;
+}
+
+export class Crew {
+  readonly servers: Servers;
+  readonly robots: ChildProcess[] = [];
+  readonly coordinators: Serving[] = [];
+  readonly observers = new Map<ObserverName, Stationed>();
+  readonly #folder = mkdtempSync(join(tmpdir(), 'revisit-observers-'));
+
+  private constructor(servers: Servers) {
+    this.servers = servers;
+  }
+
+  /** Two coordinators, two robots and two observers, each of which has a link of its own. */
+  static async start(): Promise<Crew> {
+    const [web, postgres, nats] = await Promise.all([loopbackWeb('0.0.0.0', delayMs), startPostgres(), startNats()]);
+    const natsAt = { host: '127.0.0.1', port: Number(new URL(nats.url).port) };
+    const toNats = await troubledLink(natsAt);
+    const toPostgres = await troubledLink({ host: '127.0.0.1', port: postgres.port });
+    const store = (await postgres.database('cluster')).replace(String(postgres.port), String(toPostgres.port));
+    const crew = new Crew({ web, postgres, nats, toNats, toPostgres, store });
+    await Promise.all([crew.coordinator(), crew.coordinator()]);
+    crew.robot();
+    crew.robot();
+    for (const name of observerNames) {
+      const link = await troubledLink(natsAt);
+      crew.observers.set(name, { link, process: crew.#observer(name, link) });
+    }
+    return crew;
+  }
+
+  get #natsUrl(): string {
+    return `nats://127.0.0.1:${this.servers.toNats.port}`;
+  }
+
+  #run(words: readonly string[], skewSeconds = 0): ChildProcess {
+    const all = [...skewed(skewSeconds), bin, ...words, '--spacing', `${spacingMs}ms`, '--log-level', 'error', ...open];
+    return spawn(process.execPath, all, { cwd: tmpdir(), stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+
+  /** `skewSeconds`: how far its clock is off. */
+  robot(skewSeconds = 0): void {
+    this.robots.push(this.#run(['robot', '--nats', this.#natsUrl], skewSeconds));
+  }
+
+  async coordinator(skewSeconds = 0): Promise<void> {
+    // Every page as often as every other, so that an edition is seen within seconds.
+    const plan = ['--policy', 'uniform', '--budget', '60/second', '--spacing', `${spacingMs}ms`];
+    const silence = ['--lease', `${leaseMs}ms`, '--mandate', `${mandateMs}ms`, '--log-level', 'silent'];
+    const words = ['--store', this.servers.store, '--nats', this.#natsUrl, ...plan, ...silence, ...open];
+    this.coordinators.push(await serve(words, skewed(skewSeconds)));
+  }
+
+  #observer(name: ObserverName, link: TroubledLink): ChildProcess {
+    const words = ['--name', name, '--contact', name, '--data', this.#folder];
+    return this.#run(['observer', '--nats', `nats://127.0.0.1:${link.port}`, ...words]);
+  }
+
+  /** The observer ends, and one of the same name comes in its place. */
+  async replaceObserver(name: ObserverName, signal: NodeJS.Signals): Promise<void> {
+    const stationed = this.observers.get(name)!;
+    const gone = new Promise((done) => stationed.process.once('close', done));
+    stationed.process.kill(signal);
+    await gone;
+    stationed.process = this.#observer(name, stationed.link);
+  }
+
+  /**
+   * Begins to measure how many times longer than on an idle machine everything takes: the time in which these processes ran
+   * or waited for a core, for each that they ran.
+   */
+  slowness(): () => number {
+    const before = new Map(this.#processes().map((pid) => [pid, scheduled(pid)]));
+    return () => {
+      let [ran, waited] = [0, 0];
+      for (const pid of this.#processes()) {
+        const [ranBefore, waitedBefore] = before.get(pid) ?? [0, 0];
+        const [ranNow, waitedNow] = scheduled(pid);
+        ran += ranNow - ranBefore;
+        waited += waitedNow - waitedBefore;
+      }
+      return ran > 0 ? Math.max(1, (ran + waited) / ran) : 1;
+    };
+  }
+
+  #processes(): number[] {
+    const children = [...this.coordinators.map(({ process: child }) => child), ...this.robots];
+    return [...children, ...[...this.observers.values()].map(({ process: child }) => child)].flatMap(
+      ({ pid }) => pid ?? [],
+    );
+  }
+
+  async end(): Promise<void> {
+    for (const robot of this.robots) robot.kill('SIGKILL');
+    for (const { process: child } of this.observers.values()) child.kill('SIGKILL');
+    await Promise.all(this.coordinators.map((coordinator) => coordinator.end('SIGKILL')));
+    const { web, postgres, nats, toNats, toPostgres } = this.servers;
+    for (const link of [toNats, toPostgres, ...[...this.observers.values()].map((stationed) => stationed.link)])
+      await link.end();
+    await Promise.all([web.close(), postgres.end(), nats.end()]);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Nanoseconds that a process's main thread has run, and has waited to run, as Linux counts them. */
+function scheduled(pid: number): [number, number] {
+  try {
+    const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ').map(Number);
+    return [ran, waited];
+  } catch {
+    return [0, 0];
+  }
+}
