@@ -28,14 +28,10 @@ import type { Observer } from './values/observation.ts';
 import type { PageState } from './values/look.ts';
 import type { ObserverReport } from './values/observer-report.ts';
 import type { NewPageSettings, Page } from './values/page.ts';
-import { version } from './version.ts';
+import { userAgentOf } from './version.ts';
 import { WebSub, type WebSubParts } from './websub.ts';
 
 export { createPolicy, policyUnknown } from './config/collections.ts';
-
-export function userAgentOf(contact: string | undefined): string {
-  return `revisit/${version} (page change monitor; ${contact ?? 'operator did not leave a contact'})`;
-}
 
 /** What a daemon lives in where that is not this machine's time and the internet. */
 export interface World {

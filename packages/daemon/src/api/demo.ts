@@ -1,6 +1,5 @@
 /** The demonstration, started from the dashboard: a daemon of its own beside this one, at an address of its own. */
 import { Type } from '@sinclair/typebox';
-import { settle } from '../config/config.ts';
 import type { Desk } from '../desk.ts';
 import { type Api, operation } from './operation.ts';
 import { notRunning } from './pages.ts';
@@ -40,7 +39,7 @@ export function demoRoute(app: Api, desk: Desk): void {
 
 async function begin(desk: Desk, signal: AbortSignal): Promise<string | undefined> {
   // Loaded only when it is wanted: most daemons never show it.
-  const { startDemo } = await import('../demo/demo.ts');
+  const [{ startDemo }, { settle }] = await Promise.all([import('../demo/demo.ts'), import('../config/config.ts')]);
   const config = settle({}, { port: '0', logLevel: 'warn' });
   if (config.kind === 'wrong') return undefined;
   const demo = await startDemo({ speed, looksPerHour, seed: 1, config: config.value }, signal);

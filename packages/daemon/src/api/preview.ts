@@ -2,9 +2,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { readPage } from '../config/page-input.ts';
-import { detect } from '../detect/detect.ts';
-import { drawn } from '../detect/drawn.ts';
-import { outline } from '../detect/outline.ts';
 import type { Desk } from '../desk.ts';
 import type { Loop } from '../loop.ts';
 import type { Fetched } from '../loop-parts.ts';
@@ -29,6 +26,16 @@ interface Peeked {
   readonly atMs: number;
   readonly finalUrl: string;
   readonly outcome: Fetched;
+}
+
+/** Detection reads every kind of page with libraries of their own; a command that never previews does without. */
+async function reading() {
+  const [{ detect }, { drawn }, { outline }] = await Promise.all([
+    import('../detect/detect.ts'),
+    import('../detect/drawn.ts'),
+    import('../detect/outline.ts'),
+  ]);
+  return { detect, drawn, outline };
 }
 
 const isHtml = ({ mediaType }: Fetched): boolean => mediaType === undefined || mediaType.includes('html');
@@ -83,6 +90,7 @@ export function previewRoutes(app: Api, desk: Desk): void {
     peeked.delete(key);
     peeked.set(key, known);
     if (peeked.size > keptMax) peeked.delete(peeked.keys().next().value!);
+    const { detect, outline } = await reading();
     const { body, mediaType, charset } = known.outcome;
     const { detection } = await detect({ select, options, body, mediaType, charset, url: known.finalUrl, atMs: now });
     const projection = detection.kind === 'first' ? detection.projection : undefined;
@@ -124,10 +132,11 @@ function pictureRoute(app: Api, peeked: ReadonlyMap<string, Peeked>): void {
     params: Type.Object({ picture: Type.String({ maxLength: 100 }) }),
     answers: { 200: Media('text/html', 'For a sandboxed frame.') },
   });
-  app.get('/api/preview/:picture', { schema }, (request, reply) => {
+  app.get('/api/preview/:picture', { schema }, async (request, reply) => {
     const known = [...peeked.values()].find(({ picture }) => picture === request.params.picture);
     if (!known || !isHtml(known.outcome))
       return problem(reply, 404, 'preview-unknown', 'No page was previewed under that name in the last minutes.');
+    const { drawn } = await reading();
     return reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', picturePolicy)

@@ -4,7 +4,6 @@
  */
 import { existsSync } from 'node:fs';
 import { type Ask, createClient } from '../api/client.ts';
-import { openFolder } from '../folder.ts';
 import { type CommandOutcome, counted, failed, note, wrong } from './outcome.ts';
 
 interface Answer {
@@ -81,6 +80,7 @@ export async function openClient(
   if (!creates && !existsSync(folder)) {
     return { outcome: wrong(noFolder(folder)) };
   }
+  const { openFolder } = await import('../folder.ts');
   const opened = openFolder(folder);
   if (opened.kind === 'held')
     return opened.url ? { client: remote(opened.url, opened.key) } : { outcome: failed(opened.sentence) };

@@ -2,10 +2,8 @@
 import type { Command } from 'commander';
 import { random } from '@revisit/core';
 import { durationForm, durationMs } from '../config/units.ts';
-import { userAgentOf } from '../daemon.ts';
-import { createLog } from '../log.ts';
-import { createObserver } from '../observe/observe.ts';
 import type { Clock } from '../values/clock.ts';
+import { userAgentOf } from '../version.ts';
 import { type CommandOutcome, done, wrong } from './outcome.ts';
 
 export interface JoinOptions {
@@ -33,7 +31,9 @@ export function joinOptions(command: Command, words: { name: string; breadth: st
     .option('--log-level <level>', 'debug, info, warn, error or silent', 'info');
 }
 
-function joiningOf(options: JoinOptions, name: string, breadth: number, spacingMs: number) {
+async function joiningOf(options: JoinOptions, name: string, breadth: number, spacingMs: number) {
+  // Here and not above, so that help comes without them.
+  const [{ createLog }, { createObserver }] = await Promise.all([import('../log.ts'), import('../observe/observe.ts')]);
   return {
     nats: options.nats,
     natsKey: options.natsKey,
@@ -57,7 +57,7 @@ function joiningOf(options: JoinOptions, name: string, breadth: number, spacingM
 export async function join(
   options: JoinOptions,
   usualName: string,
-  take: (joining: ReturnType<typeof joiningOf>, signal: AbortSignal) => Promise<string | undefined>,
+  take: (joining: Awaited<ReturnType<typeof joiningOf>>, signal: AbortSignal) => Promise<string | undefined>,
 ): Promise<CommandOutcome> {
   const breadth = Number(options.breadth);
   if (!Number.isInteger(breadth) || breadth < 1 || breadth > 10_000)
@@ -69,6 +69,6 @@ export async function join(
     return wrong(`--name ${name}: up to 40 small letters, digits and hyphens are expected`);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
-  const trouble = await take(joiningOf(options, name, breadth, spacingMs), stop.signal);
+  const trouble = await take(await joiningOf(options, name, breadth, spacingMs), stop.signal);
   return trouble === undefined ? done : wrong(trouble);
 }

@@ -4,10 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import type { Config, Flags } from '../config/config.ts';
-import { collectionsOf } from '../config/collections.ts';
-import { configuredPages } from '../daemon.ts';
-import { Desk } from '../desk.ts';
-import { type Opening, openFolder } from '../folder.ts';
+import type { Opening } from '../folder.ts';
 import { systemClock } from '../values/clock.ts';
 import { type Client, endedByRefusal, noFolder, remote } from './client.ts';
 import { readConfig } from './commands/serve.ts';
@@ -24,8 +21,16 @@ export async function openedBy<T extends object>(
   flags: Flags,
   ways: Ways<T>,
 ): Promise<T | CommandOutcome> {
-  const config = readConfig(file, { logLevel: 'warn', ...flags });
+  const config = await readConfig(file, { logLevel: 'warn', ...flags });
   if (config.kind === 'wrong') return wrong(config.sentence);
+  // Here and not above, so that help comes without them.
+  const [{ collectionsOf }, { configuredPages }, { Desk }, { openFolder }, { takeBack }] = await Promise.all([
+    import('../config/collections.ts'),
+    import('../daemon.ts'),
+    import('../desk.ts'),
+    import('../folder.ts'),
+    import('../unfinished-import.ts'),
+  ]);
   const collections = collectionsOf(config.value);
   if (collections.kind === 'wrong') return wrong(collections.sentence);
   const pages = await configuredPages(config.value);
@@ -34,7 +39,9 @@ export async function openedBy<T extends object>(
   const folder = openFolder(config.value.data);
   if (folder.kind === 'failed') return failed(folder.sentence);
   if (folder.kind === 'opened') {
-    const kept = await new Desk(folder.store, systemClock, () => {}).add(pages.value);
+    const desk = new Desk(folder.store, systemClock, () => {});
+    await takeBack(desk);
+    const kept = await desk.add(pages.value);
     if (kept.kind === 'failed') return failed(kept.fault.sentence);
     return ways.alone(config.value, folder);
   }

@@ -1,11 +1,8 @@
 import type { Command } from 'commander';
 import type { Config, Flags } from '../../config/config.ts';
-import { createLoop, createTelling, letGo } from '../../daemon.ts';
 import type { Opening } from '../../folder.ts';
 import type { Client } from '../client.ts';
 import { openedBy } from '../opening.ts';
-import { createLog } from '../../log.ts';
-import { changeBody } from '../../api/bodies.ts';
 import { note, printJson, print, type CommandOutcome, done } from '../outcome.ts';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
@@ -33,6 +30,12 @@ const checkThrough = (client: Client, all: boolean): Promise<Checked> =>
 async function checkAlone(config: Config, folder: Opening, all: boolean): Promise<Checked> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  // Here and not above, so that help and a check through a daemon come without them.
+  const [{ createLoop, createTelling, letGo }, { createLog }, { changeBody }] = await Promise.all([
+    import('../../daemon.ts'),
+    import('../../log.ts'),
+    import('../../api/bodies.ts'),
+  ]);
   const log = createLog(config.logLevel);
   const telling = await createTelling(config, folder.store, log);
   const loop = createLoop(config, folder.store, log, {}, telling);

@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-import { settle } from '../../config/config.ts';
-import { createPolicy, policyUnknown } from '../../daemon.ts';
-import { type Demo, startDemo } from '../../demo/demo.ts';
+import type { Demo } from '../../demo/demo.ts';
 import type { DemoReport } from '../../demo/report-form.ts';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
@@ -69,8 +67,11 @@ async function show(demo: Demo, signal: AbortSignal, seconds: number): Promise<v
 /** As many virtual days as asked for, without waiting for them: one row for each. */
 async function rehearsed(days: number, numbers: { budget: number; seed: number }, options: DemoOptions) {
   const policy = options.policy ?? 'revisit';
+  const [{ createPolicy, policyUnknown }, { rehearse }] = await Promise.all([
+    import('../../config/collections.ts'),
+    import('../../demo/rehearsal.ts'),
+  ]);
   if (!createPolicy(policy)) return wrong(policyUnknown(policy));
-  const { rehearse } = await import('../../demo/rehearsal.ts');
   const bar = progress('days', days);
   const report = await rehearse({
     days,
@@ -117,6 +118,10 @@ async function demonstrate(options: DemoOptions): Promise<CommandOutcome> {
     if (!(days > 0 && days <= 365)) return wrong(`--days ${options.days}: a number above 0, at most 365, is expected`);
     return rehearsed(days, numbers, options);
   }
+  const [{ settle }, { startDemo }] = await Promise.all([
+    import('../../config/config.ts'),
+    import('../../demo/demo.ts'),
+  ]);
   const config = settle(
     {},
     { port: options.port, logLevel: 'error', ...(options.policy === undefined ? {} : { policy: options.policy }) },

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { openFolder } from '../../folder.ts';
 import type { Checkup, SqliteCare } from '../../store/care.ts';
-import { openSqlite } from '../../store/sqlite.ts';
 import { noFolder } from '../client.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, counted, done, failed, note, print, printJson, wrong } from '../outcome.ts';
@@ -19,8 +17,12 @@ interface DoctorOptions {
 type Care = { readonly care: SqliteCare; readonly alone: boolean; close(): Promise<void> };
 
 /** Reading beside a running daemon is safe; changing anything needs the folder for itself. */
-function openCare(data: string, alone: boolean): Care | CommandOutcome {
+async function openCare(data: string, alone: boolean): Promise<Care | CommandOutcome> {
   if (!existsSync(join(data, 'revisit.db'))) return wrong(noFolder(data));
+  const [{ openFolder }, { openSqlite }] = await Promise.all([
+    import('../../folder.ts'),
+    import('../../store/sqlite.ts'),
+  ]);
   const folder = openFolder(data);
   if (folder.kind === 'opened') return { care: folder.care, alone: true, close: () => folder.close() };
   if (folder.kind === 'failed' || alone) return failed(folder.sentence);
@@ -40,7 +42,7 @@ function report({ pages, versions, bytesKept, bytesWhole, findings, repaired }: 
 }
 
 async function doctor(options: DoctorOptions): Promise<CommandOutcome> {
-  const opened = openCare(options.data, options.repair === true || options.vacuum === true);
+  const opened = await openCare(options.data, options.repair === true || options.vacuum === true);
   if ('code' in opened) return opened;
   try {
     const found = opened.care.check(options.repair === true);
@@ -65,7 +67,7 @@ async function doctor(options: DoctorOptions): Promise<CommandOutcome> {
 
 async function backup(file: string, options: { readonly data: string }): Promise<CommandOutcome> {
   if (existsSync(file)) return wrong(`${file}: is there already; name a file that is not`);
-  const opened = openCare(options.data, false);
+  const opened = await openCare(options.data, false);
   if ('code' in opened) return opened;
   try {
     await opened.care.backup(file);

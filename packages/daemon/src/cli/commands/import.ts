@@ -1,16 +1,15 @@
 import type { Command } from 'commander';
 import { random } from '@revisit/core';
-import { readPage } from '../../config/page-input.ts';
-import { userAgentOf } from '../../daemon.ts';
 import type { Found, Reader } from '../../import/found.ts';
-import { type Gathered, type Notes, gather } from '../../import/gather.ts';
-import { type FetchBody, openImport } from '../../import/open.ts';
+import type { Gathered, Notes } from '../../import/gather.ts';
+import type { FetchBody } from '../../import/open.ts';
 import { type Format, formats } from '../../import/recognise.ts';
 import { takeOver } from '../../import/take-over.ts';
-import { createObserver } from '../../observe/observe.ts';
+import type { WebObserver } from '../../observe/observe.ts';
 import { systemClock } from '../../values/clock.ts';
 import { parseNetwork } from '../../values/network.ts';
 import { normaliseUrl, siteOf } from '../../values/url.ts';
+import { userAgentOf } from '../../version.ts';
 import { withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
@@ -34,11 +33,13 @@ const pagesMaxDefault = 1_000_000;
 
 /** Sitemaps are fetched like pages: robots.txt, spacing and the guard against private addresses hold. */
 function fetcher(options: ImportOptions): { fetchBody: FetchBody; close: () => Promise<void> } {
-  let observer: ReturnType<typeof createObserver> | undefined;
+  let observer: WebObserver | undefined;
   let count = 0;
   const fetchBody: FetchBody = async (address) => {
     const normal = normaliseUrl(address);
     if (normal.kind === 'refused') return { kind: 'failed', sentence: normal.fault.sentence };
+    // Only who fetches needs what fetches.
+    const { createObserver } = await import('../../observe/observe.ts');
     observer ??= createObserver({
       clock: systemClock,
       random: random(1),
@@ -122,6 +123,11 @@ async function importFile(file: string, options: ImportOptions): Promise<Command
   process.once('SIGINT', end).once('SIGTERM', end);
   const { fetchBody, close } = fetcher(options);
   try {
+    const [{ openImport }, { gather }, { readPage }] = await Promise.all([
+      import('../../import/open.ts'),
+      import('../../import/gather.ts'),
+      import('../../config/page-input.ts'),
+    ]);
     const opened = await openImport(file, format, fetchBody);
     if (opened.kind === 'failed') return wrong(`${file}: ${opened.sentence}`);
     const tags = options.tag ?? [];

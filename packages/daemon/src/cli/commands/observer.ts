@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { judge } from '../../eye.ts';
 import type { Runner } from '../program.ts';
 import { type JoinOptions, join, joinOptions } from '../joining.ts';
 import { example } from '../options.ts';
@@ -17,6 +16,7 @@ function observer(options: ObserverOptions): Promise<CommandOutcome> {
     .slice(0, 40);
   return join(options, machine, async (joining, signal) => {
     const { runObserver } = await import('@revisit/cluster');
+    const { judge } = await import('../../eye.ts');
     return runObserver({ ...joining, folder: options.data, judge }, signal);
   });
 }

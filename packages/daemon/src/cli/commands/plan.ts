@@ -1,12 +1,8 @@
 import type { Command } from 'commander';
-import { type PlanBody, planBody } from '../../api/plan.ts';
-import { restoreSettings } from '../../api/settings.ts';
+import type { PlanBody } from '../../api/plan.ts';
 import type { Config, Flags } from '../../config/config.ts';
-import { createLoop } from '../../daemon.ts';
-import { Desk } from '../../desk.ts';
 import type { Opening } from '../../folder.ts';
-import { createLog } from '../../log.ts';
-import { type BudgetPoint, type BudgetView, budgetView } from '../../standing-plan.ts';
+import type { BudgetPoint, BudgetView } from '../../standing-plan.ts';
 import { systemClock } from '../../values/clock.ts';
 import type { Client } from '../client.ts';
 import { openedBy } from '../opening.ts';
@@ -34,6 +30,16 @@ const planThrough = async (client: Client, limit: number): Promise<Planned> => (
 
 /** What a daemon started now would plan; nothing is looked at. */
 async function planAlone(config: Config, folder: Opening, limit: number): Promise<Planned> {
+  // Here and not above, so that help and a plan from a daemon come without them.
+  const [{ createLoop }, { Desk }, { createLog }, { planBody }, { restoreSettings }, { budgetView }] =
+    await Promise.all([
+      import('../../daemon.ts'),
+      import('../../desk.ts'),
+      import('../../log.ts'),
+      import('../../api/plan.ts'),
+      import('../../api/settings.ts'),
+      import('../../standing-plan.ts'),
+    ]);
   const log = createLog(config.logLevel);
   const loop = createLoop(config, folder.store, log);
   await loop.load();

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type Config, type Flags, type Read, readConfigFile, settle } from '../../config/config.ts';
-import { startDaemon, type World } from '../../daemon.ts';
-import { createLog } from '../../log.ts';
+import type { Config, Flags, Read } from '../../config/config.ts';
+import type { World } from '../../daemon.ts';
 import type { Runner } from '../program.ts';
 import { example } from '../options.ts';
 import { type CommandOutcome, done, note, wrong } from '../outcome.ts';
 
 /** Without a name, `revisit.yaml` in the working folder is read where there is one. */
-export function readConfig(file: string | undefined, flags: Flags): Read<Config> {
+export async function readConfig(file: string | undefined, flags: Flags): Promise<Read<Config>> {
+  const { readConfigFile, settle } = await import('../../config/config.ts');
   const path = file ?? (existsSync('revisit.yaml') ? 'revisit.yaml' : undefined);
   const read = path === undefined ? ({ kind: 'read', value: {} } as const) : readConfigFile(path);
   return read.kind === 'wrong' ? read : settle(read.value, flags);
@@ -33,16 +33,17 @@ async function worldOf(config: Config): Promise<Read<World>> {
       kind: 'wrong',
       sentence: `nats: ${config.nats} needs a store, such as postgres://user:password@host/database`,
     };
-  const { clusterWorld } = await import('@revisit/cluster');
+  const [{ clusterWorld }, { createLog }] = await Promise.all([import('@revisit/cluster'), import('../../log.ts')]);
   return clusterWorld({ ...config, store: config.store, log: createLog(config.logLevel) });
 }
 
 async function serve(file: string | undefined, flags: Flags): Promise<CommandOutcome> {
-  const config = readConfig(file, flags);
+  const config = await readConfig(file, flags);
   if (config.kind === 'wrong') return wrong(config.sentence);
   const stop = new AbortController();
   const world = await worldOf(config.value);
   if (world.kind === 'wrong') return wrong(world.sentence);
+  const { startDaemon } = await import('../../daemon.ts');
   const started = await startDaemon(config.value, stop.signal, world.value);
   if (started.kind === 'wrong') return wrong(started.sentence);
   note(`Revisit watches. Dashboard and API: ${started.daemon.url}  (Ctrl-C ends it)`);

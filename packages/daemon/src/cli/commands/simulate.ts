@@ -16,7 +16,6 @@ import {
   splitTrace,
   traceOf,
 } from '@revisit/core';
-import { openFolder } from '../../folder.ts';
 import { type Compared, comparePolicy } from '../../lab/compare.ts';
 import { type BudgetRun, comparisonHtml } from '../../lab/comparison-report.ts';
 import { historyOf } from '../../lab/lab.ts';
@@ -120,6 +119,7 @@ async function traceFrom(options: SimulateOptions): Promise<Read<Trace> | Comman
       kind: 'wrong',
       sentence: `--data ${options.data}: is no data folder of revisit; there is no revisit.db in it`,
     };
+  const { openFolder } = await import('../../folder.ts');
   const folder = openFolder(options.data!);
   if (folder.kind !== 'opened') return failed(folder.sentence);
   const { names, events } = await historyOf(folder.store);
