@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { Price, correctionMax } from './price.ts';
+
+test("a market's price is followed at once, and corrected by no more than its bound however many looks are made", () => {
+  const price = new Price(3_600);
+  price.follow(100, 1, 10, 0);
+  expect(price.at(0)).toBeCloseTo(100, 9);
+  expect(price.correction).toBe(1);
+  for (let look = 0; look < 5_000; look++) price.spent(1);
+  expect(price.correction).toBeCloseTo(correctionMax, 9);
+  // The market's word moves the price; what was found wrong with it stays.
+  price.follow(10, 1, 10, 1);
+  expect(price.at(1)).toBeCloseTo(10 * correctionMax, 9);
+  for (let now = 1; now < 100_000; now += 60) price.at(now);
+  expect(price.correction).toBeCloseTo(1 / correctionMax, 9);
+});
+
+test('without a market the price is free, and a market that comes later takes what is in its bounds', () => {
+  const price = new Price(3_600);
+  price.setBudget(1, 10, 0);
+  price.start(5);
+  for (let look = 0; look < 1_000; look++) price.spent(0);
+  expect(price.correction).toBeUndefined();
+  expect(price.at(0)).toBeGreaterThan(5 * correctionMax ** 2);
+  const copy = new Price(3_600);
+  copy.setBudget(1, 10, 0);
+  copy.restore(price.save(), 0);
+  expect(copy.at(0) / price.at(0)).toBeCloseTo(1, 9);
+  price.follow(5, 1, 10, 0);
+  expect(price.at(0)).toBeCloseTo(5 * correctionMax, 9);
+});
