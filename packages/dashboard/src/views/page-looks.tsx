@@ -1,4 +1,5 @@
 import { Kind } from '../parts/kind.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { bytes, dateTime, milliseconds, span } from '../format.ts';
 import { ask, useAsk } from '../server.ts';
@@ -12,21 +13,7 @@ export function PageLooks({ id, round }: { readonly id: string; readonly round: 
   return (
     <div class="scrolls">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Found</th>
-            <th scope="col" class="number">
-              After
-            </th>
-            <th scope="col" class="number">
-              Took
-            </th>
-            <th scope="col" class="number">
-              Received
-            </th>
-          </tr>
-        </thead>
+        <TableHead words={['When', 'Found']} numbers={['After', 'Took', 'Received']} />
         <tbody>
           {all.map((look, i) => (
             <tr key={look.at}>

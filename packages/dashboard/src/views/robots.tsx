@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { lazy } from '../lazy.tsx';
 import { Figures } from '../parts/figures.tsx';
 import { Gauge } from '../parts/gauge.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { bytes, number, percent } from '../format.ts';
 import { type Answer, ask, useAsk } from '../server.ts';
@@ -30,21 +31,7 @@ function Observers({ observers }: { readonly observers: readonly Observer[] }) {
         less time than asking from here.
       </p>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Sites</th>
-            <th scope="col" class="number">
-              Looks
-            </th>
-            <th scope="col" class="number">
-              Over the link
-            </th>
-            <th scope="col" class="number">
-              Saved
-            </th>
-          </tr>
-        </thead>
+        <TableHead words={['Name', 'Sites']} numbers={['Looks', 'Over the link', 'Saved']} />
         <tbody>
           {observers.map((observer) => (
             <tr key={observer.name}>
