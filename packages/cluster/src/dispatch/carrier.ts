@@ -158,6 +158,7 @@ export class Carrier implements Observer {
     if (!this.#isOpen(open)) return;
     this.#open.delete(open.probe.id);
     this.#pieces.delete(open.probe.id);
+    if (open.observer !== undefined) this.fleet?.ended(open.probe.site);
     open.answer(observation);
   }
 
@@ -169,6 +170,10 @@ export class Carrier implements Observer {
   async #handOut(open: Open): Promise<void> {
     const { probe, shard } = open;
     const route = await this.fleet?.route(probe);
+    if (!this.#isOpen(open)) {
+      if (route) this.fleet?.ended(probe.site);
+      return;
+    }
     open.observer = route?.observer;
     const subject = route ? subjects.errand(route.observer) : subjects.probe(shard);
     const bytes = route ? packErrand(route.errand) : packProbe(probe);

@@ -99,22 +99,31 @@ describe('a fleet', () => {
     return packReport({ observation, ...says, ...more }, new Uint8Array());
   };
 
+  /** An errand is answered at once. */
+  async function route(): ReturnType<Fleet['route']> {
+    const routed = await fleet.route(probe);
+    if (routed) fleet.ended(probe.site);
+    return routed;
+  }
+
   /** A slow look from home, a trial from near, a decision. */
   async function give(): Promise<void> {
     fleet.fromHome(look(800));
     for (let i = 0; i < 4; i++) {
-      expect((await fleet.route(probe))?.errand.mandate.forMs).toBe(0);
+      expect((await route())?.errand.mandate.forMs).toBe(0);
       fleet.read('near', report(2), probe);
     }
-    expect(await fleet.route(probe)).toBeUndefined();
+    expect(await route()).toBeUndefined();
     await fleet.decide();
   }
 
   test('is tried once, gets the site, and what it saves is counted', async () => {
     await give();
     expect(kept).toEqual(['near']);
-    const route = await fleet.route(probe);
-    expect(route).toMatchObject({ observer: 'near', errand: { base: fingerprint(body), mandate: { forMs: 60_000 } } });
+    expect(await route()).toMatchObject({
+      observer: 'near',
+      errand: { base: fingerprint(body), mandate: { forMs: 60_000 } },
+    });
     fleet.sent('near', 300);
     expect(fleet.read('near', report(2), probe)).toMatchObject({ outcome: { kind: 'fetched', body } });
     expect(fleet.reports()).toMatchObject([{ name: 'near', state: 'there', sites: ['a.example'], looks: 20 }]);
@@ -127,26 +136,26 @@ describe('a fleet', () => {
   test('one that seemed slow because its machine was busy is tried again soon, and gets the site then', async () => {
     fleet.fromHome(look(800));
     for (let i = 0; i < 4; i++) {
-      expect((await fleet.route(probe))?.observer).toBe('near');
+      expect((await route())?.observer).toBe('near');
       fleet.read('near', report(2_000), probe);
     }
     await fleet.decide();
     expect(kept).toEqual([]);
-    expect(await fleet.route(probe)).toBeUndefined();
+    expect(await route()).toBeUndefined();
     await clock.runUntil(clock.nowMs() + 16_000, clock.sleep(16_000));
     fleet.heard('near', word);
     for (let i = 0; i < 4; i++) {
-      expect((await fleet.route(probe))?.observer).toBe('near');
+      expect((await route())?.observer).toBe('near');
       fleet.read('near', report(2), probe);
     }
-    expect(await fleet.route(probe)).toBeUndefined();
+    expect(await route()).toBeUndefined();
     await fleet.decide();
     expect(kept).toEqual(['near']);
   });
 
   test('the pace of its looks follows the plan, and an errand because something was found is no pace', async () => {
     await give();
-    const everyMs = async (): Promise<number> => (await fleet.route(probe))!.errand.mandate.everyMs;
+    const everyMs = async (): Promise<number> => (await route())!.errand.mandate.everyMs;
     const pass = async (ms: number): Promise<void> => {
       await clock.runUntil(clock.nowMs() + ms, clock.sleep(ms));
       fleet.heard('near', word);
@@ -167,7 +176,7 @@ describe('a fleet', () => {
 
   test('keeps the site while its mandate may last, then loses it', async () => {
     await give();
-    await fleet.route(probe);
+    await route();
     await clock.runUntil(clock.nowMs() + 30_000, clock.sleep(30_000));
     expect(fleet.lostAtMs('near', 'a.example')).toBe(1e12 + 60_000);
     await fleet.decide();
@@ -175,16 +184,34 @@ describe('a fleet', () => {
     await clock.runUntil(clock.nowMs() + 31_000, clock.sleep(31_000));
     await fleet.decide();
     expect(kept).toEqual(['near', undefined]);
-    expect(await fleet.route(probe)).toBeUndefined();
+    expect(await route()).toBeUndefined();
   });
 
   test('is taken home when home became as fast, after it has let go', async () => {
     await give();
-    await fleet.route(probe);
+    await route();
     for (let i = 0; i < 40; i++) fleet.fromHome({ ...look(1), endedAtMs: 2 });
     for (let i = 0; i < 40; i++) fleet.read('near', report(900), probe);
     await fleet.decide();
     expect(asked).toContain('revisit.ask.near {"shed":"a.example"}');
+    expect(kept).toEqual(['near', undefined]);
+  });
+
+  test('is not taken from it while an errand is under way, and no errand goes out while it is taken', async () => {
+    await give();
+    await fleet.route(probe);
+    for (let i = 0; i < 40; i++) fleet.fromHome({ ...look(1), endedAtMs: 2 });
+    for (let i = 0; i < 40; i++) fleet.read('near', report(900), probe);
+    const decided = fleet.decide();
+    await clock.runUntil(clock.nowMs() + 5_000, decided);
+    expect(asked).not.toContain('revisit.ask.near {"shed":"a.example"}');
+    expect(kept).toEqual(['near']);
+    fleet.ended(probe.site);
+    const taking = fleet.decide();
+    const routed = fleet.route(probe);
+    await taking;
+    // It had not gone to the observer that was about to let go.
+    expect(await routed).toBeUndefined();
     expect(kept).toEqual(['near', undefined]);
   });
 

@@ -37,6 +37,9 @@ const leastShare = 0.5;
 const triesAtOnce = 4;
 const tryAgainMsMin = 15_000;
 const tryAgainMsMax = 86_400_000;
+/** How long a site waits for the answers to its errands before it is given to another: then it stays where it is. */
+const answersMsMax = 2_000;
+const answersPollMs = 20;
 /** One errand in so many is carried out from home instead, to compare. */
 const auditEvery = 50;
 interface Watched {
@@ -169,6 +172,29 @@ export class Fleet {
 
   /** Gives the site to an observer or takes it home; whoever had it lets go of it first. */
   async #give(site: string, book: SiteBook, observer: string | undefined): Promise<void> {
+    await this.#alone(book, () => this.#giveNow(site, book, observer));
+  }
+
+  /**
+   * Meanwhile no errand goes out, and none is under way: one that arrived after its observer had let go would be a mandate
+   * that nobody counts.
+   */
+  async #alone<Value>(book: SiteBook, work: () => Promise<Value>): Promise<Value | undefined> {
+    if (book.moving) return undefined;
+    let decided = (): void => {};
+    book.moving = new Promise((resolve) => (decided = resolve));
+    const { clock } = this.#parts;
+    const untilMs = clock.nowMs() + answersMsMax;
+    try {
+      while (book.underWay > 0 && clock.nowMs() < untilMs) await clock.sleep(answersPollMs);
+      return book.underWay > 0 ? undefined : await work();
+    } finally {
+      book.moving = undefined;
+      decided();
+    }
+  }
+
+  async #giveNow(site: string, book: SiteBook, observer: string | undefined): Promise<void> {
     if (book.observer !== undefined && !(await this.#letGo(site, book))) return;
     await this.#parts.remember(site, observer);
     this.#parts.log('info', 'a site is observed from elsewhere', { site, from: observer ?? 'home' });
@@ -201,6 +227,7 @@ export class Fleet {
     if (this.#roster.size === 0 && !this.#sites.has(probe.site)) return undefined;
     const { clock } = this.#parts;
     const book = this.#site(probe.site);
+    while (book.moving) await book.moving;
     const nowMs = clock.nowMs();
     keepPace(book, probe.url, nowMs);
     if (book.observer === undefined) {
@@ -208,8 +235,8 @@ export class Fleet {
       return trial === undefined ? undefined : this.#errand(trial, book, probe, 0);
     }
     book.errands++;
-    if (book.errands % auditEvery === 0 && this.#roster.isThere(book.observer) && (await this.#letGo(probe.site, book)))
-      return undefined;
+    const audits = book.errands % auditEvery === 0 && this.#roster.isThere(book.observer);
+    if (audits && (await this.#alone(book, () => this.#letGo(probe.site, book)))) return undefined;
     return this.#errand(book.observer, book, probe, this.#parts.mandateMs);
   }
 
@@ -241,6 +268,7 @@ export class Fleet {
     const sinceMs = this.#roster.get(observer)?.word.atMs ?? 0;
     book.mandateEndsMs = Math.max(book.mandateEndsMs, this.#parts.clock.nowMs() + forMs);
     const base = this.#bodies.printOf(probe.url) ?? '';
+    book.underWay++;
     return {
       observer,
       errand: { probe, mandate: { everyMs, forMs, sinceMs }, base, ...(saidBefore ? {} : { pages }) },
@@ -250,6 +278,12 @@ export class Fleet {
   /** Between two looks of the observer that has the site. */
   #everyMs(book: SiteBook, url: string): number {
     return Math.max(this.#parts.spacingMs, (book.pace.get(url)?.gapMs.mean ?? 60_000) / looksPerErrand);
+  }
+
+  /** The errand has been answered, or given up, or never went out. */
+  ended(site: string): void {
+    const book = this.#sites.get(site);
+    if (book) book.underWay = Math.max(0, book.underWay - 1);
   }
 
   /** The observer has never heard of these pages: the next errand says it all. */

@@ -110,8 +110,10 @@ export class Observers {
     const next = new Map(given);
     if (observer === undefined) next.delete(site);
     else next.set(site, observer);
-    const kept = await this.#parts.store.remember(keyOf(shard), Buffer.from(JSON.stringify(Object.fromEntries(next))));
+    const words = Buffer.from(JSON.stringify(Object.fromEntries(next)));
+    const kept = await this.#parts.store.rememberOf(shard, keyOf(shard), words);
     if (kept.kind === 'failed') throw new Error(kept.fault.sentence);
+    if (!kept.value) throw new Error("The site is another coordinator's.");
     this.#given.set(shard, next);
   }
 }

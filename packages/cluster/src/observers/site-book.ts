@@ -38,6 +38,10 @@ export interface SiteBook {
   /** How often each URL is asked for by the plan. */
   readonly pace: Map<string, Pace>;
   errands: number;
+  /** Errands that were handed out and not answered. */
+  underWay: number;
+  /** While the site is on its way from one to another: nothing is handed out before it is decided who has it. */
+  moving: Promise<void> | undefined;
   /** What the observer last said a URL's fingerprint was, while a look from home said otherwise. */
   readonly contested: Map<string, string>;
 }
@@ -51,6 +55,8 @@ export function freshBook(): SiteBook {
     compression: new Measured(),
     pace: new Map(),
     errands: 0,
+    underWay: 0,
+    moving: undefined,
     contested: new Map(),
   };
 }

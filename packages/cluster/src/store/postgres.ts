@@ -398,6 +398,15 @@ export class PostgresStore implements Store {
     return rows[0]!;
   }
 
+  /** Kept only while the shard is held: whoever has lost it without knowing would write over its next holder's word. False when it is not. */
+  rememberOf(shard: number, key: string, value: Uint8Array): Promise<Kept<boolean>> {
+    return this.#connection.write(async (sql) => {
+      if (!(await this.#mandate.confirmed(sql)).has(shard)) return false;
+      await this.#putMemory(sql, key, value);
+      return true;
+    });
+  }
+
   remember(key: string, value: Uint8Array): Promise<Kept<undefined>> {
     return this.#connection.write(async (sql) => {
       await this.#putMemory(sql, key, value);

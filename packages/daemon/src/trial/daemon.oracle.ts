@@ -143,6 +143,15 @@ export function daemonSuite(name: string, place: () => Promise<Place>): void {
       await eventually(async () => (await Promise.all(ids.map(pageOf))).every(({ version }) => version === 1));
       expect((await ask('PATCH', ids[0]!, { paused: true, tags: ['kept'] })).status).toBe(200);
       expect(await pageOf(ids[0]!)).toMatchObject({ paused: true, tags: ['kept'] });
+      // What was on its way when it was paused comes home first.
+      const asks = () => web.asked.filter(({ path }) => path === '/one').length;
+      let before = -1;
+      await eventually(async () => {
+        const idle = asks() === before;
+        before = asks();
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        return idle;
+      });
       web.pages.set('/one', '<p>second</p>');
       web.pages.set('/two', '<p>second</p>');
       await eventually(async () => (await pageOf(ids[1]!)).version === 2);
