@@ -56,6 +56,17 @@ describe('continuous', () => {
     }
   });
 
+  test('nor does it stay open where coarse grids say nothing of a page that changes hundreds of times', () => {
+    for (const [probes, values] of [
+      [8, [140, 544]],
+      [4, [850, 114]],
+    ] as const) {
+      const intensity = profile([0, 0.56, 1], values);
+      const plan = planned({ horizon: 1, probes, spacing: 0, intensity, importance: constant(1), loss: 'staleness' });
+      expect((plan.expectedCost - plan.lowerBound) / plan.expectedCost).toBeLessThanOrEqual(1e-6);
+    }
+  });
+
   test('the bound is below every schedule on any grid, and Proposition 8 holds', () => {
     for (const [source, rateMax] of [
       [dbWorld, 7.5],
@@ -139,6 +150,12 @@ describe('continuous', () => {
       ),
       { seed: 6, numRuns: 40 },
     );
+  });
+
+  test('rates near the largest number there is: everything is stale, and that is the answer', () => {
+    const fast = { horizon: 10, probes: 3, spacing: 0, intensity: constant(1e300), importance: constant(1) };
+    const plan = planned({ ...fast, loss: 'staleness' });
+    expect([plan.expectedCost, plan.lowerBound]).toEqual([10, 10]);
   });
 
   test('enormous rates: the cost is right and the bound near it', () => {

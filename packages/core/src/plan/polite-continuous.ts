@@ -66,29 +66,32 @@ export function planContinuous(problem: ContinuousProblem): PolitePlan | Infeasi
   const crude = problem.loss === 'staleness' && fastest * problem.horizon > 10 * stepsMax.staleness;
   const most = crude ? crudeSteps : stepsMax[problem.loss];
   let steps = crude ? most : Math.min(most, Math.max(4 * pieces.first.length, 64 * problem.probes, 1_024));
-  let best = refine(problem, loss, pieces, steps);
+  let { plan: best, closes } = refine(problem, loss, pieces, steps);
   let lastGap = Infinity;
   for (;;) {
     const gap = (best.expectedCost - best.lowerBound) / best.expectedCost;
-    // A gap that refining does not close is that of a bound without spacing where the spacing binds.
-    if (!(gap > gapWanted) || steps >= most || gap > lastGap / 2) return best;
+    // A bound without the spacing, where the spacing binds, leaves a gap that refining does not close.
+    if (!(gap > gapWanted) || steps >= most || (!closes && gap > lastGap / 2)) return best;
     lastGap = gap;
     // The gap falls with the square of the step; never less than double, so that a wrong guess costs little.
     steps = Math.min(most, Math.ceil(steps * Math.max(2, Math.min(40, 1.1 * Math.sqrt(gap / gapWanted)))));
-    const finer = refine(problem, loss, pieces, steps, best.price);
+    const refined = refine(problem, loss, pieces, steps, best.price);
+    const finer = refined.plan;
+    closes = refined.closes;
     const better = best.expectedCost <= finer.expectedCost ? best : finer;
     const lowerBound = Math.min(Math.max(best.lowerBound, finer.lowerBound), better.expectedCost);
     best = { ...better, price: finer.price, lowerBound };
   }
 }
 
+/** A plan and its bound on grids of so many steps; `closes`: whether finer grids bring the two together. */
 function refine(
   problem: ContinuousProblem,
   loss: Loss,
   pieces: SharedPieces,
   steps: number,
   hint?: number,
-): PolitePlan {
+): { plan: PolitePlan; closes: boolean } {
   const { horizon, probes, spacing } = problem;
   const upper = { loss, ...scheduleGrid(pieces, spacing, steps) };
   const last = upper.times.length - 1;
@@ -109,7 +112,7 @@ function refine(
   if (problem.loss === 'staleness') lowerBound = Math.max(lowerBound, freshBound(pieces, probes));
   if (lowerBound <= 0 && expectedCost > 0) lowerBound = crudeBound(loss, lower.times, probes);
   lowerBound = Math.min(Math.max(0, lowerBound), expectedCost);
-  return { kind: 'planned', probes: looks, expectedCost, lowerBound, price };
+  return { plan: { kind: 'planned', probes: looks, expectedCost, lowerBound, price }, closes: lower.spaced };
 }
 
 /**

@@ -16,6 +16,8 @@ export interface ScheduleGrid {
 
 export interface BoundGrid extends ScheduleGrid {
   readonly bonus: Float64Array;
+  /** Whether the spacing that was asked for holds on it; where it does not, refining leaves a gap. */
+  readonly spaced: boolean;
 }
 
 /** Lengths that agree to this share of the horizon are taken as equal. */
@@ -31,10 +33,10 @@ export function scheduleGrid(pieces: SharedPieces, spacing: number, steps: numbe
 /** `growth`: whether the loss of a gap continued to negative lengths grows like exp(λγ) (staleness) or not (obsolescence). */
 export function boundGrid(pieces: SharedPieces, spacing: number, steps: number, growth: boolean): BoundGrid {
   const spaced = spacing > 0 ? shiftGrid(pieces.breaks, spacing, steps) : undefined;
-  if (spaced) return { ...spaced, bonus: bonuses(spaced.times, pieces, spaced.stepsMin, growth) };
+  if (spaced) return { ...spaced, bonus: bonuses(spaced.times, pieces, spaced.stepsMin, growth), spaced: true };
   // Without the spacing the bound is still true, though not as near where the spacing binds.
   const times = timesWithBreaks(pieces.breaks, steps);
-  return { times, stepsMin: 1, bonus: bonuses(times, pieces, 0, growth) };
+  return { times, stepsMin: 1, bonus: bonuses(times, pieces, 0, growth), spaced: spacing === 0 };
 }
 
 /** Points that a grid may have beyond those asked for: remainders of many breaks at a small spacing. */
@@ -109,11 +111,14 @@ function bonuses(times: Float64Array, pieces: SharedPieces, stepsMin: number, gr
     weight[i] = pieces.second[k];
   }
   const cell = new Float64Array(cells);
+  // Far above any loss that can be added up, and small enough that bonuses can.
+  const worthless = Number.MAX_VALUE / (64 * cells);
   for (let i = 0; i < cells; i++) {
     const step = times[i + 1] - times[i];
     const own = rate[i] * weight[i];
     // Beyond exp(500) the bound is worthless anyway, and 0·∞ must not be met.
-    cell[i] = (own * (growth ? Math.exp(Math.min(rate[i] * step, 500)) : 1) * step * step) / 4;
+    const wide = growth ? Math.exp(Math.min(rate[i] * step, 500)) : 1;
+    cell[i] = Math.min((own * wide * step * step) / 4, worthless);
     if (stepsMin === 0 || i < stepsMin) continue;
     const before = i - stepsMin;
     const norm = Math.max(rate[before] * weight[before], own) + rate[before] * weight[i];

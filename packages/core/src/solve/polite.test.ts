@@ -55,6 +55,7 @@ describe('solve polite', () => {
     expect(refusal({ horizon: 1e9 })).toMatch(/^intensity.period: 7 .*at most 1000000 pieces/);
     expect(refusal({ importance: 'high' })).toMatch(/^importance: "high" /);
     expect(refusal({ grid: 'fine' })).toMatch(/^grid: "fine" /);
+    expect(refusal({ curve: 'yes' })).toMatch(/^curve: "yes" .*true or false/);
     expect(refusal({ policy: 'best' })).toMatch(/^policy: "best" /);
     expect(refusal({ policy: { firstArrival: 2 } })).toMatch(/^policy.firstArrival: 2 /);
     expect(refusal({ improve: { shrink: 1 } })).toMatch(/^improve.shrink: 1 /);

@@ -84,6 +84,8 @@ export function solvePolite(problem: Fields): Record<string, unknown> {
   };
   const steps = gridAt(problem['grid']);
   const how = improveAt(problem['improve']);
+  const curve = problem['curve'] ?? false;
+  if (typeof curve !== 'boolean') throw new Refusal('curve', curve, 'true or false is expected');
   // On a grid the planner itself says how many fit, which may be fewer.
   const asked = policy.kind === 'optimal' && steps !== 'continuous';
   if (probes > fit && !asked) throw infeasible(probes, read, { kind: 'infeasible', probesMax: fit });
@@ -101,7 +103,7 @@ export function solvePolite(problem: Fields): Record<string, unknown> {
     lowerBound: Math.min(bound.lowerBound, expectedCost),
     price: bound.price,
     ...(improved ? { moves: improved.moves } : {}),
-    ...(problem['curve'] === true ? { curve: curveOf(read, loss, steps) } : {}),
+    ...(curve ? { curve: curveOf(read, loss, steps) } : {}),
   };
 }
 
