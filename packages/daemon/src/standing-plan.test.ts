@@ -41,6 +41,9 @@ describe('the standing plan', () => {
       expect(plan.probes.length).toBe(12);
       for (let i = 1; i < 12; i++) expect(plan.probes[i]!.atMs).toBeGreaterThanOrEqual(plan.probes[i - 1]!.atMs);
       expect(plan.pages).toBe(30);
+      expect(plan.unseen).toBe(0);
+      for (const probe of plan.probes)
+        expect(probe).toMatchObject({ ratePerDay: expect.any(Number), current: expect.any(Number) });
       expect(plan.budgetPerHour).toBeCloseTo(20, 9);
       expect(plan.gap).toBeLessThan(1e-6);
       expect(plan.priceHours).toBeGreaterThan(0);
@@ -65,6 +68,14 @@ describe('the standing plan', () => {
     expect(plan.dearSites.length).toBe(3);
     expect(plan.gap).toBeLessThan(1e-6);
     expect(plan.policyDelayHours).toBeNull();
+  });
+
+  test('of a page that nobody has seen it claims neither a rate nor a copy', async () => {
+    const { world, loop } = await watched('revisit', 0);
+    const plan = standingPlan(loop, world.clock.nowMs(), 30);
+    expect(plan.unseen).toBe(30);
+    expect(plan.probes.length).toBe(30);
+    for (const probe of plan.probes) expect(probe).toMatchObject({ ratePerDay: null, current: null });
   });
 
   test('the API answers with it, refuses a bad limit, and says so where no daemon runs', async () => {

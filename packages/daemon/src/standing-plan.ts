@@ -11,13 +11,16 @@ export interface ComingProbe {
   readonly pageId: string;
   readonly url: string;
   readonly site: string;
-  readonly ratePerDay: number;
-  /** The chance that our copy is current now. */
-  readonly current: number;
+  /** Null before the first look: until then it is only a guess. */
+  readonly ratePerDay: number | null;
+  /** The chance that our copy is current now; null while there is none. */
+  readonly current: number | null;
 }
 
 export interface StandingPlan {
   readonly pages: number;
+  /** Those of them that nobody has looked at yet: the plan guesses how often they change. */
+  readonly unseen: number;
   readonly budgetPerHour: number;
   /** Soonest first. */
   readonly probes: readonly ComingProbe[];
@@ -55,13 +58,21 @@ interface Request {
   readonly dueMs: number;
 }
 
-/** The requests that are wanted, soonest first, and how long changes wait at the distances kept now. */
-function requestsOf(loop: Loop, nowMs: number): { requests: readonly Request[]; policyDelayHours: number | null } {
+interface Requests {
+  /** Soonest first. */
+  readonly requests: readonly Request[];
+  readonly unseen: number;
+  readonly policyDelayHours: number | null;
+}
+
+/** The requests that are wanted, and how long changes wait at the distances kept now. */
+function requestsOf(loop: Loop, nowMs: number): Requests {
   const { policy, collection } = loop;
   const { market } = loop.market;
   // A policy that has just begun, or whose price has moved, works its times out when it is asked for the next look.
   policy.next(nowMs / 1000);
   const requests: Request[] = [];
+  let unseen = 0;
   let waiting = 0;
   let changes = 0;
   for (const entry of collection) {
@@ -71,6 +82,7 @@ function requestsOf(loop: Loop, nowMs: number): { requests: readonly Request[]; 
     for (const { index, page } of collection.sharing(entry))
       if (!page.paused) dueMs = Math.min(dueMs, policy.due(index, nowMs / 1000) * 1000);
     const { lastLookMs } = entry.state;
+    if (lastLookMs === undefined) unseen++;
     // What nobody has seen is looked at at once, whatever the policy makes of it.
     if (lastLookMs === undefined) dueMs = nowMs;
     if (dueMs === Infinity) continue;
@@ -81,7 +93,7 @@ function requestsOf(loop: Loop, nowMs: number): { requests: readonly Request[]; 
     changes += scale;
   }
   requests.sort((a, b) => a.dueMs - b.dueMs || a.entry.index - b.entry.index);
-  return { requests, policyDelayHours: changes > 0 ? hours(waiting / changes) : null };
+  return { requests, unseen, policyDelayHours: changes > 0 ? hours(waiting / changes) : null };
 }
 
 const hours = (seconds: number): number => seconds / 3600;
@@ -102,9 +114,10 @@ export function standingPlan(loop: Loop, nowMs: number, limit: number): Standing
   const { market } = loop.market;
   loop.market.tell(nowMs / 1000);
   const standing = loop.market.standing(loop.market.looksPerSecond);
-  const { requests, policyDelayHours } = requestsOf(loop, nowMs);
+  const { requests, unseen, policyDelayHours } = requestsOf(loop, nowMs);
   return {
     pages: market.pages,
+    unseen,
     budgetPerHour: loop.market.looksPerSecond * 3600,
     probes: comingProbes(loop, requests.slice(0, limit), nowMs),
     priceHours: hours(standing.price),
@@ -121,7 +134,9 @@ export function standingPlan(loop: Loop, nowMs: number, limit: number): Standing
 function comingProbes(loop: Loop, requests: readonly Request[], nowMs: number): readonly ComingProbe[] {
   const { looksPerSecond } = loop.market;
   return requests.map(({ entry, dueMs }, ahead) => {
-    const { ratePerDay, current } = loop.policy.belief(entry.index, nowMs / 1000);
+    const belief = loop.policy.belief(entry.index, nowMs / 1000);
+    const ratePerDay = entry.state.lastLookMs === undefined ? null : belief.ratePerDay;
+    const current = entry.state.version > 0 ? belief.current : null;
     const { id, url, site } = entry.page;
     // Whoever is due waits for the budget to serve those before.
     const servedMs = nowMs + (looksPerSecond > 0 ? (1000 * ahead) / looksPerSecond : 0);

@@ -15,6 +15,7 @@ const Plan = Type.Object(
   {
     policy: Type.String(),
     pages: Type.Integer(),
+    unseen: Type.Integer({ description: 'Pages that nobody has looked at yet; how often they change is guessed.' }),
     budgetPerHour: Type.Number(),
     probes: Type.Array(
       Type.Object({
@@ -22,8 +23,8 @@ const Plan = Type.Object(
         pageId: Type.String(),
         url: Type.String(),
         site: Type.String(),
-        ratePerDay: Nullable(Type.Number()),
-        current: Nullable(Type.Number()),
+        ratePerDay: Nullable(Type.Number({ description: 'Null before the first look.' })),
+        current: Nullable(Type.Number({ description: 'Null while there is no copy.' })),
       }),
       { description: 'The coming looks, soonest first.' },
     ),

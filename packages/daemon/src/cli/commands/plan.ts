@@ -81,8 +81,8 @@ function digits(value: number): string {
 function shown({ plan, budget }: Planned): string {
   const rows = plan.probes.map((probe) => [
     probe.at.slice(0, 19).replace('T', ' '),
-    digits(probe.ratePerDay),
-    `${Math.round(100 * probe.current)} %`,
+    probe.ratePerDay === null ? 'not known yet' : digits(probe.ratePerDay),
+    probe.current === null ? 'no copy yet' : `${Math.round(100 * probe.current)} %`,
     probe.url,
   ]);
   return [
@@ -90,7 +90,7 @@ function shown({ plan, budget }: Planned): string {
     '',
     ...sentences(plan, budget),
     '',
-    ...curveText(budget),
+    ...(plan.unseen < plan.pages ? curveText(budget) : []),
   ].join('\n');
 }
 
@@ -98,8 +98,9 @@ function sentences(plan: PlanBody, budget: BudgetView): readonly string[] {
   const lines = [
     `${counted(plan.pages, 'page')}, ${digits(plan.budgetPerHour)} looks an hour, planned by policy ${plan.policy}.`,
   ];
-  if (plan.meanDelayHours === null || plan.meanDelayHoursBound === null)
+  if (plan.meanDelayHours === null || plan.meanDelayHoursBound === null || plan.unseen === plan.pages)
     return [...lines, 'Nothing is known to change yet; the first looks will tell.'];
+  if (plan.unseen > 0) lines.push(`${counted(plan.unseen, 'page')} not seen yet: how often they change is a guess.`);
   lines.push(
     `At the market's prices a change waits ${spanText(plan.meanDelayHours)} on average; no plan made ahead could bring it below ${spanText(plan.meanDelayHoursBound)} on this budget (gap ${percent(plan.gap)}).`,
     `Price: one look more saves ${spanText(plan.priceHours)} of waiting, summed over changes.`,
