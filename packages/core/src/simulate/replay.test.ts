@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kinOf } from '../model/kin.ts';
 import { policies } from '../policy/catalog.ts';
+import type { Policy } from '../policy/policy.ts';
 import { calibrate } from './calibrate.ts';
 import { ProbeLog } from './probe-log.ts';
 import { exponential, random } from './random.ts';
@@ -163,4 +164,63 @@ test('a site with spacing is never asked sooner than that', () => {
     last.set(site[log.page(i)]!, at);
   }
   expect(log.length).toBeGreaterThan(0.97 * allowed);
+});
+
+/** Spends nearly everything at once and then keeps to what it is told. */
+class EarlySpender implements Policy {
+  readonly name = 'early spender';
+  readonly told: [at: number, looksPerSecond: number][] = [];
+  private looks = 0;
+  private last = 0;
+  private readonly from: number;
+  private readonly early: number;
+
+  constructor(from: number, early: number) {
+    this.from = from;
+    this.early = early;
+  }
+
+  watch(): void {}
+  forget(): void {}
+  started(): void {}
+
+  setBudget(looksPerSecond: number, now: number): void {
+    this.told.push([now, looksPerSecond]);
+  }
+
+  next(now: number) {
+    if (now < this.from) return { page: 0, at: this.from + 1 };
+    if (this.looks < this.early) return { page: 0, at: now + 1 };
+    return { page: 0, at: Math.max(now, this.last + 1 / this.told.at(-1)![1]) };
+  }
+
+  looked(_page: number, at: number): void {
+    if (at > this.from) this.looks++;
+    this.last = at;
+  }
+
+  due(): number {
+    return 0;
+  }
+
+  belief() {
+    return { current: 1, ratePerDay: 1, rateInterval: [1, 1] as const };
+  }
+}
+
+test('a policy that has spent most of its budget is told what is left, and still looks at the end', () => {
+  const split = splitTrace(
+    poissonTrace(1, 200, () => 2),
+    100 * day,
+    100 * day,
+  );
+  const allowed = 2000;
+  const early = 1900;
+  const policy = new EarlySpender(split.testStart, early);
+  const options = { allowed, told: 1, kin: kinOf(split.names), learn: 'probes', spacingSeconds: 0 } as const;
+  const { log, wanted } = replay(split, policy, options);
+  const [at, told] = policy.told.find(([when]) => when > split.testStart)!;
+  expect(told * (split.testEnd - at)).toBeLessThanOrEqual(allowed - early);
+  expect(wanted).toBeLessThanOrEqual(allowed);
+  expect(split.testEnd - log.at(log.length - 1)).toBeLessThan(3 * day);
 });

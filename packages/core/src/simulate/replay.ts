@@ -39,6 +39,9 @@ export interface Replay {
 
 /** Kept in hand while the budget is spread, so that it does not end hours before the test does. */
 const inHand = 0.001;
+/** The least and the most a policy is told to spend, over an even spread. The least is no more than keeps prices finite: a policy told
+ * more than is left would end before the test does, and everything that happens then would wait for its end. */
+const spread = { least: 0.01, most: 2 };
 
 export function replay(split: Split, policy: Policy, options: ReplayOptions): Replay {
   const run = new Run(split, policy, options);
@@ -94,7 +97,7 @@ class Run {
         // What is left is spread over the time that is left, as anyone with a budget to keep would.
         const left = ((1 - inHand) * options.allowed - this.wanted) / (split.testEnd - now);
         const even = options.allowed / duration;
-        this.setBudget(options.told * Math.max(0.5 * even, Math.min(2 * even, left)), now);
+        this.setBudget(options.told * even * Math.max(spread.least, Math.min(spread.most, left / even)), now);
         retold = now + Math.max(duration / 20_000, Math.min(duration / 100, (split.testEnd - now) / 20));
       }
       const birth = this.bornCount < this.born.length ? split.birth[this.born[this.bornCount]!]! : Infinity;
