@@ -19,12 +19,12 @@ import { Keeping } from './keeping.ts';
 import { Saving } from './saving.ts';
 import { Lifetimes } from './lifetimes.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
-import { PageAimsBook } from './page-aims.ts';
 import type { Change } from './values/change.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
 import type { Page } from './values/page.ts';
 import type { Probe } from './values/probe.ts';
+import { Watching } from './watching.ts';
 
 /** When a page that may not be visited is tried again, where nobody says when: rules are read anew once a day. */
 const putOffMs = 86_400_000;
@@ -35,7 +35,6 @@ const settlePollMs = 50;
 
 export class Loop {
   readonly collection = new Collection();
-  readonly #aims = new PageAimsBook();
   readonly #discovery = new Discovery(this.collection);
   readonly #parts: LoopParts;
   #settings: LoopSettings;
@@ -46,14 +45,13 @@ export class Loop {
   /** What looks are worth, over all pages. */
   readonly market: CollectionMarket;
   readonly #departures: Departures;
+  readonly #watching: Watching;
   readonly #lifetimes: Lifetimes;
   readonly #indexing: Indexing;
   readonly #keeping: Keeping;
   readonly #saving: Saving;
   /** Aborted at the end, so that no sleeper keeps the process alive. */
   readonly #ended = new AbortController();
-  #loading = false;
-  #sitesSpaced = 0;
   #stopping = false;
   #dead = false;
   #kept = 0;
@@ -69,6 +67,13 @@ export class Loop {
     this.#lifetimes = new Lifetimes(parts.random);
     const known = { access: this.access, lifetimes: this.#lifetimes };
     this.#departures = new Departures(parts, this.collection, known, settings);
+    this.#watching = new Watching(parts, {
+      collection: this.collection,
+      discovery: this.#discovery,
+      lifetimes: this.#lifetimes,
+      departures: this.#departures,
+      market: this.market,
+    });
     this.#keeping = new Keeping(parts, () => this.#stopping);
     this.#saving = new Saving(parts, { ...known, discovery: this.#discovery });
     const into = {
@@ -107,8 +112,8 @@ export class Loop {
       settings.robots,
       {
         wake: () => this.#wake(),
-        space: (site, crawlDelayMs) => this.#space(site, crawlDelayMs),
-        dueAgain: (id, atMs) => this.#dueAgain(id, atMs),
+        space: (site, crawlDelayMs) => this.#watching.space(site, crawlDelayMs),
+        dueAgain: (id, atMs) => this.#watching.dueAgain(id, atMs),
       },
     );
     parts.policy.setBudget(settings.looksPerSecond, now / 1000);
@@ -196,10 +201,9 @@ export class Loop {
     if (access) this.access.restore(access);
     const manners = await store.recall('manners');
     const delays = manners && observer.restore?.(manners);
-    this.#loading = true;
-    for await (const batch of store.everyPage()) for (const watched of batch) this.watch(watched);
-    this.#loading = false;
-    for (const [site, delayMs] of delays ?? []) if (this.collection.sites.has(site)) this.#space(site, delayMs);
+    for await (const batch of store.everyPage()) for (const watched of batch) this.#watching.load(watched);
+    for (const [site, delayMs] of delays ?? [])
+      if (this.collection.sites.has(site)) this.#watching.space(site, delayMs);
     const trusted = await store.recall('index-trust');
     if (trusted) this.#discovery.restore(trusted);
     const lifetimes = await store.recall('lifetime-trust');
@@ -215,64 +219,18 @@ export class Loop {
   async resume(unfinished: readonly Probe[]): Promise<void> {
     const { observer, store, clock } = this.#parts;
     for (const probe of unfinished) {
-      this.#space(probe.site);
+      this.#watching.space(probe.site);
       // When exactly its last request went out nobody knows: robots.txt and redirects may have come before the page.
       this.#departures.recall(probe.site, clock.nowMs());
-      if (!observer.outlives) for (const id of probe.pageIds) this.#dueAgain(id, probe.atMs);
+      if (!observer.outlives) for (const id of probe.pageIds) this.#watching.dueAgain(id, probe.atMs);
       else this.#flights.rejoin(probe);
     }
     if (!observer.outlives) await store.finished(unfinished.map((probe) => probe.id));
     this.#wake();
   }
 
-  /** A look that was asked for and not kept: due again at once, or when the page's own spacing allows. */
-  #dueAgain(id: string, atMs: number): void {
-    const entry = this.collection.byId(id);
-    if (!entry || entry.page.paused) return;
-    if (entry.page.spacingSeconds === undefined) this.#departures.ask(entry);
-    else this.policy.looked(entry.index, atMs / 1000, { kind: 'failed' });
-  }
-
   watch(watched: WatchedPage): void {
-    const { clock, policy } = this.#parts;
-    const known = this.#loading ? undefined : this.collection.byId(watched.page.id);
-    if (known) this.unwatch(known.page.id);
-    if (this.#parts.accepts && !this.#parts.accepts(watched.page.site)) return;
-    const rules = this.#parts.collectionOf?.(watched.page);
-    const aims = this.#aims.of(watched.page, rules, this.#parts.needs?.(watched.page));
-    const entry = this.collection.add(watched, aims);
-    this.#discovery.watched(watched.page);
-    // A site is spaced with the first of its pages that is loaded, and by what its robots.txt said once all are.
-    if (!this.#loading || entry.site >= this.#sitesSpaced) this.#space(watched.page.site);
-    this.#sitesSpaced = Math.max(this.#sitesSpaced, entry.site + 1);
-    const { lastLookMs, model } = watched.state;
-    if (lastLookMs !== undefined) this.#departures.recall(watched.page.site, lastLookMs);
-    if (watched.page.paused) return;
-    const nowSeconds = clock.nowMs() / 1000;
-    const { index: page, site, folder, groups } = entry;
-    const { spacingSeconds = 0 } = watched.page;
-    policy.watch(
-      {
-        page,
-        site,
-        folder,
-        groups,
-        ...(rules ? { collection: rules.collection } : {}),
-        spacingSeconds,
-        ...aims,
-      },
-      nowSeconds,
-    );
-    if (watched.state.status === 'new' && lastLookMs === undefined) this.#departures.unseen(watched.page.id);
-    // What another policy learned of the page is of no use to this one.
-    const restored = model !== undefined && policy.restore?.(page, model, nowSeconds) === true;
-    if (!restored && lastLookMs !== undefined) {
-      policy.started(page, lastLookMs / 1000);
-      policy.looked(page, lastLookMs / 1000, { kind: 'first' });
-    }
-    // All that is loaded enters the market together, once what belongs to no page is known again.
-    if (!this.#loading) this.market.watched(entry, nowSeconds);
-    this.#wake();
+    if (this.#watching.watch(watched)) this.#wake();
   }
 
   /** Pages whose subscriptions ask something else of the plan than before are planned anew. */
@@ -281,20 +239,8 @@ export class Loop {
     for (const { page, state } of concerned) this.watch({ page, state });
   }
 
-  /** The site's limits, in the plan and at its gate. */
-  #space(site: string, crawlDelayMs?: number): void {
-    this.market.setCap(this.collection.sites.index(site), this.#departures.space(site, crawlDelayMs));
-  }
-
   unwatch(id: string): void {
-    const entry = this.collection.remove(id);
-    if (!entry) return;
-    this.#discovery.unwatched(entry.page);
-    this.#lifetimes.forget(entry);
-    this.#departures.forget(entry);
-    const nowSeconds = this.#parts.clock.nowMs() / 1000;
-    if (!entry.page.paused) this.policy.forget(entry.index, nowSeconds);
-    this.market.unwatched(entry, nowSeconds);
+    this.#watching.unwatch(id);
   }
 
   /** What detection remembers of a page was changed by its user. */

@@ -1,0 +1,115 @@
+/**
+ * Which pages are watched: each has its entry in the collection, its place with the policy and in the market, and its site's
+ * limits at the gate. All of it comes and goes together.
+ */
+import type { CollectionMarket } from './collection-market.ts';
+import type { Collection, Entry } from './collection.ts';
+import type { Departures } from './departures.ts';
+import type { Discovery } from './discovery.ts';
+import type { Lifetimes } from './lifetimes.ts';
+import type { LoopParts } from './loop-parts.ts';
+import { PageAimsBook } from './page-aims.ts';
+import type { WatchedPage } from './values/look.ts';
+
+type WatchingParts = Pick<LoopParts, 'accepts' | 'clock' | 'collectionOf' | 'needs' | 'policy'>;
+
+interface Ways {
+  readonly collection: Collection;
+  readonly discovery: Discovery;
+  readonly lifetimes: Lifetimes;
+  readonly departures: Departures;
+  readonly market: CollectionMarket;
+}
+
+export class Watching {
+  readonly #parts: WatchingParts;
+  readonly #ways: Ways;
+  readonly #aims = new PageAimsBook();
+  #sitesSpaced = 0;
+
+  constructor(parts: WatchingParts, ways: Ways) {
+    this.#parts = parts;
+    this.#ways = ways;
+  }
+
+  /** A page that is new, or was edited; false when it is another's. */
+  watch(watched: WatchedPage): boolean {
+    this.unwatch(watched.page.id);
+    const entry = this.#open(watched, true);
+    // A page that rests takes nothing from the others.
+    if (entry && !entry.page.paused) this.#ways.market.watched(entry, this.#parts.clock.nowMs() / 1000);
+    return entry !== undefined;
+  }
+
+  /**
+   * A page of the store, at the start. All that is loaded enters the market together, once what belongs to no page is known
+   * again; a site is spaced with the first of its pages, and by what its robots.txt said once all are there.
+   */
+  load(watched: WatchedPage): void {
+    const entry = this.#open(watched, false);
+    if (entry) this.#sitesSpaced = Math.max(this.#sitesSpaced, entry.site + 1);
+  }
+
+  #open(watched: WatchedPage, spaced: boolean): Entry | undefined {
+    const { clock, policy } = this.#parts;
+    const { collection, discovery, departures } = this.#ways;
+    if (this.#parts.accepts && !this.#parts.accepts(watched.page.site)) return undefined;
+    const rules = this.#parts.collectionOf?.(watched.page);
+    const aims = this.#aims.of(watched.page, rules, this.#parts.needs?.(watched.page));
+    const entry = collection.add(watched, aims);
+    discovery.watched(watched.page);
+    if (spaced || entry.site >= this.#sitesSpaced) this.space(watched.page.site);
+    const { lastLookMs, model } = watched.state;
+    if (lastLookMs !== undefined) departures.recall(watched.page.site, lastLookMs);
+    if (watched.page.paused) return entry;
+    const nowSeconds = clock.nowMs() / 1000;
+    const { index: page, site, folder, groups } = entry;
+    const { spacingSeconds = 0 } = watched.page;
+    policy.watch(
+      {
+        page,
+        site,
+        folder,
+        groups,
+        ...(rules ? { collection: rules.collection } : {}),
+        spacingSeconds,
+        ...aims,
+      },
+      nowSeconds,
+    );
+    if (watched.state.status === 'new' && lastLookMs === undefined) departures.unseen(watched.page.id);
+    // What another policy learned of the page is of no use to this one.
+    const restored = model !== undefined && policy.restore?.(page, model, nowSeconds) === true;
+    if (!restored && lastLookMs !== undefined) {
+      policy.started(page, lastLookMs / 1000);
+      policy.looked(page, lastLookMs / 1000, { kind: 'first' });
+    }
+    return entry;
+  }
+
+  unwatch(id: string): void {
+    const { collection, discovery, lifetimes, departures, market } = this.#ways;
+    const entry = collection.remove(id);
+    if (!entry) return;
+    discovery.unwatched(entry.page);
+    lifetimes.forget(entry);
+    departures.forget(entry);
+    const nowSeconds = this.#parts.clock.nowMs() / 1000;
+    if (!entry.page.paused) this.#parts.policy.forget(entry.index, nowSeconds);
+    market.unwatched(entry, nowSeconds);
+  }
+
+  /** The site's limits, in the plan and at its gate. */
+  space(site: string, crawlDelayMs?: number): void {
+    const { collection, departures, market } = this.#ways;
+    market.setCap(collection.sites.index(site), departures.space(site, crawlDelayMs));
+  }
+
+  /** A look that was asked for and not kept: due again at once, or when the page's own spacing allows. */
+  dueAgain(id: string, atMs: number): void {
+    const entry = this.#ways.collection.byId(id);
+    if (!entry || entry.page.paused) return;
+    if (entry.page.spacingSeconds === undefined) this.#ways.departures.ask(entry);
+    else this.#parts.policy.looked(entry.index, atMs / 1000, { kind: 'failed' });
+  }
+}
