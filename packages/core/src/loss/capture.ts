@@ -115,15 +115,11 @@ export function momentsOf(change: Chances, instants: number): Moments {
  */
 export function gainsFrom(page: Collected, moments: Moments, first: number, gains: Float64Array): void {
   const decay = decayOf(page.urgency);
-  const cutoff = cutoffOf(page);
   const forget = changesToForget(page.life);
-  if (decay !== undefined && cutoff === Infinity) {
-    if (forget === Infinity) byFactor(page.weight, decay, false, moments, first, gains);
-    else if (forget === 1) byFactor(page.weight, decay, true, moments, first, gains);
-    else byCount(page.weight, decay, forget, moments, first, gains);
-  } else {
-    byChange(page, cutoff, forget, moments, first, gains);
-  }
+  if (decay === undefined || isByChange(page)) byChange(page, moments, first, gains);
+  else if (forget === Infinity) byFactor(page.weight, decay, false, moments, first, gains);
+  else if (forget === 1) byFactor(page.weight, decay, true, moments, first, gains);
+  else byCount(page.weight, decay, forget, moments, first, gains);
 }
 
 function byFactor(
@@ -174,32 +170,33 @@ function byCount(
   }
 }
 
-/** Each change by itself: exact for any urgency, and free of cancellation where windows close. */
-function byChange(
-  page: Collected,
-  cutoff: number,
-  forget: number,
-  { at, probability }: Moments,
-  first: number,
-  gains: Float64Array,
-): void {
-  const end = gains.length;
+/** Whether gains are sums over single changes: then `addGainOf` leads from the gains after one look to those after an earlier one. */
+export function isByChange(page: Collected): boolean {
+  return decayOf(page.urgency) === undefined || cutoffOf(page) < Infinity;
+}
+
+/** Each change by itself, the last first: exact for any urgency, and free of cancellation where windows close. */
+function byChange(page: Collected, moments: Moments, first: number, gains: Float64Array): void {
+  const { at } = moments;
   if (first < at.length) gains.fill(0, at[first]);
-  const alive = new Float64Array(forget === Infinity ? 1 : Math.min(forget, at.length - first));
-  for (let e = first; e < at.length; e++) {
-    const worth = page.weight * probability[e];
-    alive.fill(0);
-    alive[0] = 1;
-    let shown = 1;
-    let later = e + 1;
-    const last = Math.min(end - 1, at[e] + cutoff);
-    for (let f = at[e]; f <= last; f++) {
-      if (later < at.length && at[later] === f) {
-        if (forget !== Infinity) shown = oneMoreChange(alive, probability[later]);
-        later++;
-      }
-      gains[f] += worth * shown * urgencyAfter(page.urgency, f - at[e]);
+  for (let e = at.length - 1; e >= first; e--) addGainOf(page, moments, e, gains);
+}
+
+/** Adds what the change `e` alone is worth to `gains[f]`, for every f from it on. */
+export function addGainOf(page: Collected, { at, probability }: Moments, e: number, gains: Float64Array): void {
+  const forget = changesToForget(page.life);
+  const alive = new Float64Array(forget === Infinity ? 1 : Math.min(forget, at.length - e));
+  const worth = page.weight * probability[e];
+  alive[0] = 1;
+  let shown = 1;
+  let later = e + 1;
+  const last = Math.min(gains.length - 1, at[e] + cutoffOf(page));
+  for (let f = at[e]; f <= last; f++) {
+    if (later < at.length && at[later] === f) {
+      if (forget !== Infinity) shown = oneMoreChange(alive, probability[later]);
+      later++;
     }
+    gains[f] += worth * shown * urgencyAfter(page.urgency, f - at[e]);
   }
 }
 

@@ -14,10 +14,12 @@ import {
   type Collected,
   type Moments,
   type InstantUrgency,
+  addGainOf,
   changesToForget,
   cutoffOf,
   decayOf,
   gainsFrom,
+  isByChange,
   momentsOf,
   urgencyAfter,
 } from '../loss/capture.ts';
@@ -170,9 +172,23 @@ function rowMaker(
 ): (page: number, state: number) => Float64Array {
   const rows: (Float64Array | undefined)[][] = pages.map(() => []);
   const scratch = new Float64Array(instants + 1);
+  /** From the next later row that is known, one change at a time: all rows of a page cost what one did. */
+  const downTo = (page: number, state: number): void => {
+    let from = state + 1;
+    while (from < moments[page].at.length && !rows[page][from]) from++;
+    for (let e = from - 1; e >= state; e--) {
+      const row = rows[page][e + 1]?.slice() ?? new Float64Array(instants + 1);
+      addGainOf(pages[page], moments[page], e, row);
+      rows[page][e] = row;
+    }
+  };
   return (page, state) => {
     const known = rows[page][state];
     if (known) return known;
+    if (remember && state < moments[page].at.length && isByChange(pages[page])) {
+      downTo(page, state);
+      return rows[page][state] ?? scratch;
+    }
     const row = remember ? new Float64Array(instants + 1) : scratch;
     gainsFrom(pages[page], moments[page], state, row);
     if (remember) rows[page][state] = row;
