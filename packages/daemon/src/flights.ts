@@ -99,9 +99,8 @@ export class Flights {
     const kept = await this.#parts.store.dispatched(probes);
     this.#rememberMs += (this.#parts.clock.nowMs() - begunMs - this.#rememberMs) / 16;
     if (kept.kind === 'failed') {
-      this.#parts.log('error', kept.fault.sentence, { code: kept.fault.code });
       for (const probe of probes) this.#fallBack(probe);
-      void keeping.awaitStore().then(() => this.#words.wake());
+      void keeping.awaitStore(kept.fault).then(() => this.#words.wake());
       return Infinity;
     }
     this.#ready.push(...probes);

@@ -1,6 +1,7 @@
 /** Keeps what was found, however long the store needs, and tells whoever listens: nothing is announced before it is kept. */
 import type { LoopParts } from './loop-parts.ts';
 import type { Change } from './values/change.ts';
+import type { Fault } from './values/fault.ts';
 import type { Look } from './values/look.ts';
 
 /** How long to wait after the store could not keep something, doubled up to the second value. */
@@ -8,18 +9,25 @@ const storeRestMs = { first: 1_000, most: 5_000 };
 
 export class Keeping {
   readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'log'>;
-  readonly #stopping: () => boolean;
   readonly #listeners = new Set<(changes: readonly Change[]) => void>();
-  #down = false;
+  readonly #stopped = new AbortController();
+  /** How many wait until the store can write. */
+  #waiting = 0;
+  /** What was last said of a store that cannot write, until it has kept something again. */
+  #said: string | undefined;
 
-  constructor(parts: Pick<LoopParts, 'clock' | 'store' | 'log'>, stopping: () => boolean) {
+  constructor(parts: Pick<LoopParts, 'clock' | 'store' | 'log'>) {
     this.#parts = parts;
-    this.#stopping = stopping;
   }
 
   /** True while the disk is full or the server is lost. */
   get down(): boolean {
-    return this.#down;
+    return this.#waiting > 0;
+  }
+
+  /** Nobody waits for the store any more: what it does not take now is due again. */
+  stop(): void {
+    this.#stopped.abort('stopped');
   }
 
   onKept(listener: (changes: readonly Change[]) => void): () => void {
@@ -33,30 +41,48 @@ export class Keeping {
 
   /** Keeps trying until the store takes the looks; false when the loop stops first. */
   async keep(looks: readonly Look[]): Promise<boolean> {
-    const { store, clock, log } = this.#parts;
-    for (let rest = storeRestMs.first; ; rest = Math.min(2 * rest, storeRestMs.most)) {
-      const kept = await store.commit(looks);
-      if (kept.kind === 'kept') {
-        if (this.#down) log('info', 'the store takes changes again');
-        this.#down = false;
-        if (kept.value.length > 0) this.announce(kept.value);
-        return true;
-      }
-      this.#down = true;
-      log('error', kept.fault.sentence, { code: kept.fault.code });
-      if (this.#stopping()) return false;
-      await clock.sleep(rest);
-    }
+    const kept = await this.#tried(looks);
+    if (!kept) return false;
+    if (this.#said !== undefined) this.#parts.log('info', 'the store takes changes again');
+    this.#said = undefined;
+    if (kept.length > 0) this.announce(kept);
+    return true;
+  }
+
+  async #tried(looks: readonly Look[]): Promise<readonly Change[] | undefined> {
+    const first = await this.#parts.store.commit(looks);
+    if (first.kind === 'kept') return first.value;
+    this.#say(first.fault);
+    return this.#wait(async () => {
+      const kept = await this.#parts.store.commit(looks);
+      return kept.kind === 'kept' ? kept.value : undefined;
+    });
   }
 
   /** After the store refused to write: asks again now and then until it can. */
-  async awaitStore(): Promise<void> {
-    this.#down = true;
-    const { store, clock } = this.#parts;
-    for (let rest = storeRestMs.first; !this.#stopping(); rest = Math.min(2 * rest, storeRestMs.most)) {
-      await clock.sleep(rest);
-      if ((await store.remember('alive', new Uint8Array([1]))).kind === 'kept') break;
+  async awaitStore(fault: Fault): Promise<void> {
+    this.#say(fault);
+    await this.#wait(async () => {
+      const kept = await this.#parts.store.remember('alive', new Uint8Array([1]));
+      return kept.kind === 'kept' || undefined;
+    });
+  }
+
+  /** Once, however often it is met: a disk that is full for a night does not fill what is left with the news of it. */
+  #say({ code, sentence }: Fault): void {
+    if (this.#said !== code) this.#parts.log('error', sentence, { code });
+    this.#said = code;
+  }
+
+  async #wait<Value>(ask: () => Promise<Value | undefined>): Promise<Value | undefined> {
+    this.#waiting++;
+    let value: Value | undefined;
+    for (let rest = storeRestMs.first; value === undefined; rest = Math.min(2 * rest, storeRestMs.most)) {
+      await this.#parts.clock.sleep(rest, this.#stopped.signal);
+      if (this.#stopped.signal.aborted) break;
+      value = await ask();
     }
-    this.#down = false;
+    this.#waiting--;
+    return value;
   }
 }

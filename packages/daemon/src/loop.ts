@@ -74,7 +74,7 @@ export class Loop {
       departures: this.#departures,
       market: this.market,
     });
-    this.#keeping = new Keeping(parts, () => this.#stopping);
+    this.#keeping = new Keeping(parts);
     this.#saving = new Saving(parts, { ...known, discovery: this.#discovery });
     const into = {
       collection: this.collection,
@@ -285,6 +285,7 @@ export class Loop {
   die(): void {
     this.#dead = true;
     this.#stopping = true;
+    this.#keeping.stop();
     this.#indexing.die();
     this.#flights.die();
     this.#wake();
@@ -300,6 +301,7 @@ export class Loop {
     }
     if (this.#dead) return;
     this.#stopping = true;
+    this.#keeping.stop();
     const giveUp = new AbortController();
     const grace = clock.sleep(graceMs, giveUp.signal).then(() => 'late' as const);
     const drained = this.#drain().then(() => 'drained' as const);
@@ -322,6 +324,7 @@ export class Loop {
       await this.#rest(wait, signal);
     }
     this.#stopping = true;
+    this.#keeping.stop();
     await this.#drain();
     await this.#end();
   }

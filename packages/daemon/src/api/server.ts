@@ -5,6 +5,7 @@
 import swagger from '@fastify/swagger';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Desk } from '../desk.ts';
+import { StoreFailed } from '../values/fault.ts';
 import { version } from '../version.ts';
 import { AccessBook } from './access/book.ts';
 import { type GuardOptions, createGuard } from './access/guard.ts';
@@ -23,7 +24,7 @@ import type { Api } from './operation.ts';
 import { pageRoutes } from './pages.ts';
 import { planRoutes } from './plan.ts';
 import { previewRoutes } from './preview.ts';
-import { problem } from './problem.ts';
+import { problem, unavailable } from './problem.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { robotRoutes } from './robots.ts';
 import { searchRoutes } from './search.ts';
@@ -134,6 +135,7 @@ function describeApi(app: FastifyInstance): void {
 
 function errors(app: FastifyInstance, desk: Desk): void {
   app.setErrorHandler((error, _request, reply) => {
+    if (error instanceof StoreFailed) return unavailable(reply, error.fault);
     const status = (error as { statusCode?: number }).statusCode ?? 500;
     const message = error instanceof Error ? error.message : String(error);
     if (status >= 500)

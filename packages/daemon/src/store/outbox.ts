@@ -1,6 +1,7 @@
 /** The outbox in SQLite. `plan` runs inside the transaction that keeps the change. */
 import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
+import { StoreFailed } from '../values/fault.ts';
 import type { Attempt, Delivery, Exceptions, Outbox, PlannedDelivery } from '../values/outbox.ts';
 import type { Subscription, SubscriptionSettings } from '../values/subscription.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type DeliveryRow,
   type SubscriptionRow,
 } from './outbox-rows.ts';
+import { faultOf } from './sqlite-faults.ts';
 
 interface Row extends DeliveryRow {
   readonly n: number;
@@ -30,6 +32,15 @@ export class SqliteOutbox implements Outbox {
     let statement = this.#statements.get(text);
     if (!statement) this.#statements.set(text, (statement = this.#db.prepare(text)));
     return statement;
+  }
+
+  /** Rejects with `StoreFailed` where the disk does not take it. */
+  #write<Value>(work: () => Value): Promise<Value> {
+    try {
+      return Promise.resolve(work());
+    } catch (error) {
+      return Promise.reject(new StoreFailed(faultOf(error)));
+    }
   }
 
   plan(change: Change, planned: readonly PlannedDelivery[], nowMs: number): void {
@@ -62,20 +73,24 @@ export class SqliteOutbox implements Outbox {
   addSubscription(settings: SubscriptionSettings, nowMs: number): Promise<Subscription> {
     const { total } = this.#sql('SELECT count(*) AS total FROM subscriptions').get() as { total: number };
     const row = subscriptionRow(settings, nowMs, total);
-    this.#sql('INSERT INTO subscriptions VALUES (?, ?, ?)').run(row.id, row.created_at, row.settings);
-    return Promise.resolve(subscriptionOf(row));
+    return this.#write(() => {
+      this.#sql('INSERT INTO subscriptions VALUES (?, ?, ?)').run(row.id, row.created_at, row.settings);
+      return subscriptionOf(row);
+    });
   }
 
   updateSubscription(id: string, settings: Partial<SubscriptionSettings>): Promise<Subscription | undefined> {
     const row = this.#sql('SELECT * FROM subscriptions WHERE id = ?').get(id) as SubscriptionRow | undefined;
     if (!row) return Promise.resolve(undefined);
     const after = edited(row, settings);
-    this.#sql('UPDATE subscriptions SET settings = ? WHERE id = ?').run(after.settings, id);
-    return Promise.resolve(subscriptionOf(after));
+    return this.#write(() => {
+      this.#sql('UPDATE subscriptions SET settings = ? WHERE id = ?').run(after.settings, id);
+      return subscriptionOf(after);
+    });
   }
 
   removeSubscription(id: string): Promise<boolean> {
-    return Promise.resolve(this.#sql('DELETE FROM subscriptions WHERE id = ?').run(id).changes > 0);
+    return this.#write(() => this.#sql('DELETE FROM subscriptions WHERE id = ?').run(id).changes > 0);
   }
 
   due(nowMs: number, limit: number, except: Exceptions): Promise<readonly Delivery[]> {
@@ -94,14 +109,15 @@ export class SqliteOutbox implements Outbox {
          ORDER BY due, n LIMIT ?`,
       ).all(nowMs, JSON.stringify([...except.subscriptions]), JSON.stringify([...except.deliveries]), limit) as Row[];
     });
-    return Promise.resolve(take.immediate().map((row) => this.#delivery(row)));
+    return this.#write(() => take.immediate().map((row) => this.#delivery(row)));
   }
 
   hasten(subscriptionId: string, nowMs: number): Promise<void> {
-    this.#sql(
-      `UPDATE deliveries SET due = ? WHERE subscription = ? AND status = 'due' AND attempts > 0 AND due > ?`,
-    ).run(nowMs, subscriptionId, nowMs);
-    return Promise.resolve();
+    return this.#write(() => {
+      this.#sql(
+        `UPDATE deliveries SET due = ? WHERE subscription = ? AND status = 'due' AND attempts > 0 AND due > ?`,
+      ).run(nowMs, subscriptionId, nowMs);
+    });
   }
 
   nextDueMs(afterMs = -1): Promise<number | undefined> {
@@ -113,12 +129,13 @@ export class SqliteOutbox implements Outbox {
 
   settle(id: string, attempt: Attempt, nowMs: number): Promise<void> {
     const values = settledValues(attempt, nowMs);
-    this.#sql(
-      `UPDATE deliveries SET status = ?, attempts = attempts + 1, first_tried = coalesce(first_tried, ?),
-         due = coalesce(?, due), settled_at = ?, fault_code = ?, fault_sentence = ?
-       WHERE id = ? AND status = 'due'`,
-    ).run(values.status, nowMs, values.due, values.settledAt, values.faultCode, values.faultSentence, id);
-    return Promise.resolve();
+    return this.#write(() => {
+      this.#sql(
+        `UPDATE deliveries SET status = ?, attempts = attempts + 1, first_tried = coalesce(first_tried, ?),
+           due = coalesce(?, due), settled_at = ?, fault_code = ?, fault_sentence = ?
+         WHERE id = ? AND status = 'due'`,
+      ).run(values.status, nowMs, values.due, values.settledAt, values.faultCode, values.faultSentence, id);
+    });
   }
 
   deliveries(query: Parameters<Outbox['deliveries']>[0]): Promise<readonly Delivery[]> {
@@ -140,10 +157,12 @@ export class SqliteOutbox implements Outbox {
   }
 
   replay(id: string, nowMs: number): Promise<boolean> {
-    const { changes } = this.#sql(
-      `UPDATE deliveries SET status = 'due', due = ?, first_tried = NULL, settled_at = NULL WHERE id = ? AND status = 'dead'`,
-    ).run(nowMs, id);
-    return Promise.resolve(changes > 0);
+    return this.#write(() => {
+      const { changes } = this.#sql(
+        `UPDATE deliveries SET status = 'due', due = ?, first_tried = NULL, settled_at = NULL WHERE id = ? AND status = 'dead'`,
+      ).run(nowMs, id);
+      return changes > 0;
+    });
   }
 
   changesOf(delivery: Delivery): Promise<readonly Change[]> {

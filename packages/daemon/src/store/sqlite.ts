@@ -27,6 +27,7 @@ import {
   type Store,
   type Version,
 } from './port.ts';
+import { faultOf } from './sqlite-faults.ts';
 import { Writer } from './writer.ts';
 import { search, type SearchHit, type SearchQuery } from './search.ts';
 import {
@@ -52,26 +53,6 @@ const pageBatch = 5_000;
 
 const settled = (kept: Kept<unknown>): Kept<undefined> =>
   kept.kind === 'kept' ? { kind: 'kept', value: undefined } : kept;
-
-/** What SQLite's result codes mean to the person who owns the disk. */
-function faultOf(error: unknown): { code: string; sentence: string } {
-  const code = error instanceof Database.SqliteError ? error.code : '';
-  const message = error instanceof Error ? error.message : String(error);
-  if (code === 'SQLITE_FULL')
-    return {
-      code: 'disk-full',
-      sentence: 'The disk is full; nothing was changed, and work goes on when there is space again.',
-    };
-  if (code.startsWith('SQLITE_READONLY') || code === 'SQLITE_CANTOPEN')
-    return { code: 'disk-read-only', sentence: `The data folder cannot be written (${message}).` };
-  if (code.startsWith('SQLITE_IOERR'))
-    return { code: 'disk-error', sentence: `The disk reports an error (${message}); nothing was changed.` };
-  if (code.startsWith('SQLITE_BUSY'))
-    return { code: 'store-busy', sentence: 'Another process is writing to the data folder.' };
-  if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB')
-    return { code: 'store-corrupt', sentence: `The database is damaged (${message}); run "revisit doctor".` };
-  throw error;
-}
 
 /**
  * Opens or creates the database at `file` (":memory:" keeps nothing). From `writerFrom` looks at once, what looks write goes to

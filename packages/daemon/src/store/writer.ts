@@ -32,6 +32,7 @@ export class Writer {
   readonly #worker: Worker;
   #writing: readonly Asked[] = [];
   #gathered: Asked[] = [];
+  #idle: () => void = () => {};
 
   constructor(file: string) {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
@@ -66,12 +67,14 @@ export class Writer {
     this.#writing = [];
     if (this.#gathered.length > 0) this.#send();
     else this.#worker.unref();
+    if (this.#writing.length === 0) this.#idle();
     for (const [n, { answer }] of written.entries())
       answer(kept.kind === 'kept' ? { kind: 'kept', value: kept.value[n]! } : kept);
   }
 
-  /** Whoever closes has waited for his answers; a thread that is idle ends at once. */
+  /** What was asked for before is written first. */
   async close(): Promise<void> {
+    while (this.#writing.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     this.#worker.ref();
     const gone = new Promise((resolve) => this.#worker.once('exit', resolve));
     this.#post({ kind: 'close' });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Delivery, Outbox } from '../values/outbox.ts';
 import type { Subscription } from '../values/subscription.ts';
+import { StoreFailed } from '../values/fault.ts';
 import { Courier } from './courier.ts';
 
 const subscription: Subscription = {
@@ -107,4 +108,47 @@ test('what waits behind another of its page does not hold up what has a time of 
   });
   await courier.run(end.signal, 0);
   expect(told).toEqual(['burst at 6000']);
+});
+
+test('a store that cannot write is waited for: what was taken goes out once, and the trouble is said once', async () => {
+  const delivery: Delivery = {
+    id: 'd1',
+    subscriptionId: 's1',
+    status: 'due',
+    sequences: [1],
+    dueMs: 0,
+    attempts: 0,
+    plannedAtMs: 0,
+  };
+  const full = () => Promise.reject(new StoreFailed({ code: 'disk-full', sentence: 'The disk is full.' }));
+  const end = new AbortController();
+  const said: string[] = [];
+  let [nowMs, sent, refused, settled] = [0, 0, 0, false];
+  const outbox = {
+    subscriptions: () => Promise.resolve([subscription]),
+    due: () => (refused++ < 3 ? full() : Promise.resolve(settled || sent > 0 ? [] : [delivery])),
+    nextDueMs: () => Promise.resolve(settled ? undefined : 0),
+    hasten: () => Promise.resolve(),
+    settle: () => {
+      if (refused++ < 8) return full();
+      settled = true;
+      end.abort();
+      return Promise.resolve();
+    },
+  } as unknown as Outbox;
+  const sleep = (ms: number) => {
+    nowMs += ms;
+    return new Promise<void>((resolve) => setImmediate(resolve));
+  };
+  const courier = new Courier({
+    outbox,
+    clock: { nowMs: () => nowMs, sleep },
+    send: () => (sent++, Promise.resolve({ kind: 'taken' })),
+    message: () => Promise.resolve({ id: 'd1' } as never),
+    log: (level, text) => void said.push(`${level} ${text}`),
+  });
+  await courier.run(end.signal, 0);
+  expect({ sent, settled }).toEqual({ sent: 1, settled: true });
+  // Once for what could not be asked for, once for what could not be noted down.
+  expect(said).toEqual(Array(2).fill('error Nobody is told for now: The disk is full.'));
 });

@@ -6,7 +6,7 @@
  * few seconds; when it takes one again, all the others follow at once.
  */
 import type { Clock } from '../values/clock.ts';
-import type { Fault } from '../values/fault.ts';
+import { type Fault, StoreFailed } from '../values/fault.ts';
 import type { Attempt, Delivery, Outbox } from '../values/outbox.ts';
 import type { Subscription } from '../values/subscription.ts';
 import type { Message } from './message.ts';
@@ -32,6 +32,8 @@ const restMs = { first: 2_000, most: 10 * 60_000 };
 export const giveUpMs = 5 * 86_400_000;
 /** A receiver that has not answered by then is taken to have failed; what it does later with the message is its own affair. */
 export const sendMsMax = 60_000;
+/** Between two tries to write down what became of a message, while the store cannot. */
+const storeRestMs = 2_000;
 const atOnce = 32;
 const atOncePerReceiver = 4;
 /** Sleeping longer brings nothing, and a clock that was set back is noticed. */
@@ -58,6 +60,9 @@ export class Courier {
   /** The moment for which it was last asked what is due. */
   #askedMs = -Infinity;
   #dead = false;
+  #storeFailed = false;
+  /** From here on nobody waits for the store. */
+  readonly #ended = new AbortController();
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
@@ -66,6 +71,7 @@ export class Courier {
   /** Ends as a killed process does: whatever is under way comes to nothing. For simulations. */
   die(): void {
     this.#dead = true;
+    this.#ended.abort('dead');
     this.#wake();
   }
 
@@ -77,13 +83,40 @@ export class Courier {
 
   /** Runs until the signal; what is under way then may finish within the time given, and goes out again otherwise. */
   async run(signal: AbortSignal, graceMs = 3_000): Promise<void> {
+    signal.addEventListener('abort', () => this.#ended.abort('ended'), { once: true });
     while (!signal.aborted && !this.#dead) {
       this.#stirred = false;
       const busy = await this.#start();
       if (signal.aborted || this.#dead) break;
       if (!busy && !this.#stirred) await this.#rest(signal);
     }
-    if (!this.#dead) await Promise.race([Promise.all(this.#underWay.values()), this.#parts.clock.sleep(graceMs)]);
+    if (this.#dead) return;
+    const done = new AbortController();
+    const late = this.#parts.clock.sleep(graceMs, done.signal);
+    await Promise.race([Promise.all(this.#underWay.values()), late]);
+    done.abort('ended');
+  }
+
+  /**
+   * While the store cannot write, this waits for it: a message that was taken and is not noted down would go out again.
+   * Undefined when the courier ends first.
+   */
+  async #patiently<Value>(write: () => Promise<Value>): Promise<Value | undefined> {
+    const { clock, log } = this.#parts;
+    for (;;) {
+      try {
+        const value = await write();
+        this.#storeFailed = false;
+        return value;
+      } catch (error) {
+        if (!(error instanceof StoreFailed)) throw error;
+        const { code, sentence } = error.fault;
+        if (!this.#storeFailed) log('error', `Nobody is told for now: ${sentence}`, { code });
+        this.#storeFailed = true;
+      }
+      if (!this.#ended.signal.aborted) await clock.sleep(storeRestMs, this.#ended.signal);
+      if (this.#ended.signal.aborted) return undefined;
+    }
   }
 
   /** Sends what is due until nothing more can go now; for one-shot commands. */
@@ -106,10 +139,11 @@ export class Courier {
     );
     const paused = [...subscriptions.values()].filter((subscription) => subscription.paused);
     // Those who are not told now do not stand in the way of others, however much waits for them.
-    const due = await outbox.due(now, room, {
+    const except = {
       deliveries: new Set(this.#underWay.keys()),
       subscriptions: new Set([...resting.map(([id]) => id), ...paused.map(({ id }) => id)]),
-    });
+    };
+    const due = (await this.#patiently(() => outbox.due(now, room, except))) ?? [];
     if (due.length === 0) return false;
     let started = false;
     for (const delivery of due) {
@@ -146,8 +180,8 @@ export class Courier {
       receiver.failures = 0;
       receiver.unknown = false;
       receiver.restUntilMs = 0;
-      await outbox.settle(delivery.id, attempt, now);
-      if (recovered) await outbox.hasten(subscription.id, now);
+      await this.#patiently(() => outbox.settle(delivery.id, attempt, now));
+      if (recovered) await this.#patiently(() => outbox.hasten(subscription.id, now));
       return;
     }
     receiver.failures++;
@@ -159,7 +193,7 @@ export class Courier {
       subscription: subscription.id,
       ...(attempt.kind === 'later' ? { nextTry: new Date(attempt.dueMs).toISOString() } : {}),
     });
-    await outbox.settle(delivery.id, attempt, now);
+    await this.#patiently(() => outbox.settle(delivery.id, attempt, now));
   }
 
   async #try(delivery: Delivery, subscription: Subscription): Promise<Sent> {

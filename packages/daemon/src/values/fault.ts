@@ -10,3 +10,13 @@ export interface Fault {
 export function fault(code: string, sentence: string): Fault {
   return { code, sentence };
 }
+
+/** What a port without room for a fault in its answer throws while its store cannot write; the only fault that is thrown. */
+export class StoreFailed extends Error {
+  readonly fault: Fault;
+
+  constructor(reason: Fault) {
+    super(reason.sentence);
+    this.fault = reason;
+  }
+}

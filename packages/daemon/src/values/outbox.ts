@@ -46,6 +46,7 @@ export interface Exceptions {
   readonly subscriptions: ReadonlySet<string>;
 }
 
+/** What writes may reject with `StoreFailed`. */
 export interface Outbox {
   subscriptions(): Promise<readonly Subscription[]>;
   addSubscription(settings: SubscriptionSettings, nowMs: number): Promise<Subscription>;
