@@ -32,3 +32,7 @@ test('every fault of comparing has its row in docs/faults.md', () => {
 test('every fault of telling has its row in docs/faults.md', () => {
   expect([...written('tell'), 'not-running'].sort()).toEqual(listed('Telling'));
 });
+
+test('every fault of the data folder has its row in docs/faults.md', () => {
+  expect(written('store')).toEqual(listed('The data folder'));
+});

@@ -15,7 +15,7 @@ export interface BusyWeb {
 }
 
 export async function busyWeb(pages: number, sites: number): Promise<BusyWeb> {
-  const editions = new Array<number>(pages).fill(1);
+  const editions = Array.from({ length: pages }, () => 1);
   const asked = new Map<string, number[]>();
   let requests = 0;
   const text = (page: number): string => `Page ${page} in edition ${editions[page]} of many.`;

@@ -9,10 +9,13 @@ import Database from 'better-sqlite3';
 
 const full = process.env['REVISIT_TRIAL_FULL']!;
 const unlimited = 1_000_000_000;
-const prepare = Database.prototype.prepare;
+const prepare = Reflect.get(Database.prototype, 'prepare') as (
+  this: Database.Database,
+  text: string,
+) => Database.Statement<unknown[]>;
 let noted = false;
 
-Database.prototype.prepare = function (this: Database.Database, text: string) {
+function limited(this: Database.Database, text: string): Database.Statement<unknown[]> {
   const statement = prepare.call(this, text);
   if (text !== 'BEGIN IMMEDIATE') return statement;
   const run = statement.run.bind(statement);
@@ -25,4 +28,5 @@ Database.prototype.prepare = function (this: Database.Database, text: string) {
     return begun;
   };
   return statement;
-} as typeof prepare;
+}
+Reflect.set(Database.prototype, 'prepare', limited);
