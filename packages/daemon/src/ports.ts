@@ -1,6 +1,17 @@
 /** What another way of keeping, asking or running needs of the daemon: its ports, the values that pass through them, and the parts of its store that know nothing of SQLite. */
 export { type Cell, type Emigrant, type MovedTable, movedTables } from './store/emigrate.ts';
-export type { Counts, Journal, Kept, LookEntry, NewPage, PageQuery, SiteHour, Store, Version } from './store/port.ts';
+export type {
+  Counts,
+  Journal,
+  Kept,
+  ListedPage,
+  LookEntry,
+  NewPage,
+  PageQuery,
+  SiteHour,
+  Store,
+  Version,
+} from './store/port.ts';
 export type { PageRow, StateRow } from './store/rows.ts';
 export { createdIds, freshState, pageOf, selectionText, settingsText, stateValues, watchedOf } from './store/rows.ts';
 export {

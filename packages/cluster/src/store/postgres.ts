@@ -17,6 +17,7 @@ import {
   type LookKind,
   type NewPage,
   type NewPageSettings,
+  type ListedPage,
   type PageQuery,
   type PageRow,
   type Probe,
@@ -170,9 +171,9 @@ export class PostgresStore implements Store {
     return rows[0] && watchedOf(rows[0]);
   }
 
-  async pages(query: PageQuery): Promise<readonly WatchedPage[]> {
-    const values: unknown[] = [query.after ?? ''];
-    const conditions = ['pk > coalesce((SELECT pk FROM pages WHERE id = $1), 0)'];
+  async pages(query: PageQuery): Promise<readonly ListedPage[]> {
+    const values: unknown[] = [query.after ?? 0];
+    const conditions = ['pk > $1'];
     if (query.site !== undefined) conditions.push(`site = $${values.push(query.site)}`);
     if (query.tag !== undefined) conditions.push(`(settings::jsonb -> 'tags') ? $${values.push(query.tag)}`);
     if (query.text !== undefined && query.text !== '') {
@@ -185,7 +186,7 @@ export class PostgresStore implements Store {
       `SELECT * FROM pages JOIN states USING (pk) WHERE ${conditions.join(' AND ')} ORDER BY pk LIMIT $${values.push(query.limit)}`,
       values,
     );
-    return rows.map(watchedOf);
+    return rows.map((row) => ({ ...watchedOf(row), place: Number(row.pk) }));
   }
 
   everyPage(): AsyncIterable<readonly WatchedPage[]> {

@@ -4,8 +4,8 @@ import type { Change } from '../values/change.ts';
 import { changeBody } from './bodies.ts';
 import { securityHeaders } from './headers.ts';
 import { type Api, Media, Nothing, operation } from './operation.ts';
-import { problem, unavailable } from './problem.ts';
-import { cursorOf } from './query.ts';
+import { unavailable } from './problem.ts';
+import { badCursor, cursorOf } from './query.ts';
 import { ChangeBody, OneOf, changeKinds } from './schemas.ts';
 import { Seen } from './seen.ts';
 
@@ -119,15 +119,6 @@ function listRoute(app: Api, desk: Desk, seen: Seen): void {
       unseen: await seen.unseen(last),
     };
   });
-}
-
-function badCursor(reply: Parameters<typeof problem>[0], given: unknown) {
-  return problem(
-    reply,
-    400,
-    'bad-cursor',
-    `"${String(given).slice(0, 80)}" is no cursor; a cursor from an earlier answer, or 0, is expected`,
-  );
 }
 
 function seenRoute(app: Api, desk: Desk, seen: Seen): void {

@@ -118,6 +118,41 @@ describe('If-Match', () => {
     expect((await ask('PATCH', url, { paused: false }, { 'if-match': tag })).status).toBe(412);
     await ask('DELETE', url);
   });
+
+  test('nor is a page removed that was set anew', async () => {
+    const made = await ask<{ id: string }>('POST', '/api/pages', { url: 'https://example.org/removed', paused: true });
+    const url = `/api/pages/${made.body.id}`;
+    const tag = String((await ask('GET', url)).headers['etag']);
+    const changed = await ask('PATCH', url, { weight: 2 });
+    expect((await ask('DELETE', url, undefined, { 'if-match': tag })).status).toBe(412);
+    expect((await ask('DELETE', url, undefined, { 'if-match': String(changed.headers['etag']) })).status).toBe(204);
+  });
+});
+
+test('a list of pages goes on where it was when the last page of a part is removed meanwhile', async () => {
+  const urls = ['1', '2', '3'].map((name) => `https://list.example/${name}`);
+  await ask(
+    'POST',
+    '/api/pages',
+    urls.map((url) => ({ url, paused: true })),
+  );
+  type Part = { pages: { id: string; url: string }[]; next: string };
+  const first = (await ask<Part>('GET', '/api/pages?site=list.example&limit=2')).body;
+  await ask('DELETE', `/api/pages/${first.pages[1]!.id}`);
+  const rest = (await ask<Part>('GET', `/api/pages?site=list.example&limit=2&cursor=${first.next}`)).body;
+  expect(rest.pages.map((page) => page.url)).toEqual([urls[2]]);
+  await ask('POST', '/api/pages/bulk', { do: 'remove', match: { site: 'list.example' } });
+});
+
+test.each(['/api/pages?cursor=nonsense', '/api/export?cursor=nonsense'])('%s is refused', async (url) => {
+  const refused = await ask('GET', url);
+  expect([refused.status, refused.body['title']]).toEqual([400, 'bad-cursor']);
+});
+
+test('an address that is wrongly escaped is answered as every other error', async () => {
+  const refused = await ask('GET', '/api/pages/%ff');
+  expect([refused.status, refused.body['title']]).toEqual([400, 'bad-request']);
+  expect(refused.headers['content-type']).toContain('application/problem+json');
 });
 
 test('thousands of pages are added, edited and removed in one request each, and a repeated request is carried out once', async () => {

@@ -51,7 +51,7 @@ export interface Calls {
   /** Change its settings */
   readonly 'PATCH /api/pages/{id}': { readonly path: { readonly id: string }; readonly header?: { readonly 'if-match'?: string | undefined }; readonly body: PageChange; readonly answer: Page };
   /** Stop watching it and forget its versions */
-  readonly 'DELETE /api/pages/{id}': { readonly path: { readonly id: string }; readonly answer: undefined };
+  readonly 'DELETE /api/pages/{id}': { readonly path: { readonly id: string }; readonly header?: { readonly 'if-match'?: string | undefined }; readonly answer: undefined };
   /** Look now, as soon as politeness allows */
   readonly 'POST /api/pages/{id}/probe': { readonly path: { readonly id: string }; readonly answer: { readonly id: string; readonly asked: boolean } };
   /** A previewed page drawn without scripts and without asking for anything, to point at its parts */

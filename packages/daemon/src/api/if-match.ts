@@ -1,5 +1,5 @@
 /**
- * Changing something only if it is still what was read: `If-Match` on PATCH. What can be set and what is seen of a thing come
+ * Changing something only if it is still what was read: `If-Match` on PATCH and on a page's DELETE. What can be set and what is seen of a thing come
  * in one body, and the latter changes all the time; so an ETag has two parts, and only the first, which stands for the
  * settings, is compared here. The whole of it serves `If-None-Match`.
  */
@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from '@sinclair/typebox';
 import { problem } from './problem.ts';
 
-/** For the description of a PATCH. */
+/** For the description of a PATCH or DELETE. */
 export const ifMatch = Type.Object({
   'if-match': Type.Optional(
     Type.String({ description: 'The ETag under which it was read; 412 when it was set anew since.' }),

@@ -10,6 +10,7 @@ import { changedMeanwhile, ifMatch, matchesNot, settingsTag, tagged } from './if
 import { type Api, Nothing, operation } from './operation.ts';
 import { PageLists, pageFilters, pageOrders, type PageFilter } from './page-list.ts';
 import { problem, unavailable } from './problem.ts';
+import { badCursor, cursorOf, listed } from './query.ts';
 import { Nullable, OneOf, PageBody, PageChange, PageInput, idParams } from './schemas.ts';
 import { exceptBody } from './validation.ts';
 
@@ -109,16 +110,15 @@ function listRoute(app: Api, desk: Desk, lists: PageLists, bodyOf: BodyOf): void
       }),
     },
   });
-  app.get('/api/pages', { schema }, async (request) => {
-    const { cursor, limit = 100, order, skip, activity, status } = request.query;
+  app.get('/api/pages', { schema }, async (request, reply) => {
+    const after = cursorOf(request.query.cursor);
+    if (after === undefined) return badCursor(reply, request.query.cursor);
+    const { limit = 100, order, skip, activity, status } = request.query;
     const filter = filterOf(request.query);
     const sorted = order !== undefined || skip !== undefined || status !== undefined;
-    const { pages, total } = sorted
-      ? await lists.part(filter, order ?? 'added', skip ?? 0, limit)
-      : {
-          pages: await desk.store.pages({ limit, ...filter, ...(cursor === undefined ? {} : { after: cursor }) }),
-          total: undefined,
-        };
+    const { pages, total, next } = sorted
+      ? { ...(await lists.part(filter, order ?? 'added', skip ?? 0, limit)), next: null }
+      : { ...(await listed(desk, { limit, after, ...filter })), total: undefined };
     const looks = activity
       ? await desk.store.activity(
           pages.map(({ page }) => page.id),
@@ -130,7 +130,7 @@ function listRoute(app: Api, desk: Desk, lists: PageLists, bodyOf: BodyOf): void
         ...bodyOf(watched),
         ...(looks ? { activity: activityText(looks.get(watched.page.id) ?? []) } : {}),
       })),
-      next: !sorted && pages.length === limit ? pages.at(-1)!.page.id : null,
+      next,
       ...(total === undefined ? {} : { total }),
     };
   });
@@ -230,9 +230,13 @@ function singleRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
   const removal = operation({
     ...page,
     summary: 'Stop watching it and forget its versions',
+    headers: ifMatch,
     answers: { 204: Nothing },
   });
   app.delete('/api/pages/:id', { schema: removal }, async (request, reply) => {
+    const known = await find(request.params.id);
+    if (!known) return notWatched(reply, request.params.id);
+    if (matchesNot(request, settingsTag(known.page))) return changedMeanwhile(reply);
     const kept = await desk.remove([request.params.id]);
     if (kept.kind === 'failed') return unavailable(reply, kept.fault);
     return kept.value.length > 0 ? reply.code(204).send() : notWatched(reply, request.params.id);

@@ -51,6 +51,14 @@ export function createApi(desk: Desk, options: ApiOptions = {}): FastifyInstance
   const app = Fastify({
     bodyLimit: bodyBytesMax,
     forceCloseConnections: true,
+    // What the router refuses before any route is found, such as an address that is wrongly escaped.
+    frameworkErrors: (error, request, reply) =>
+      void problem(
+        reply as never,
+        error.statusCode ?? 400,
+        'bad-request',
+        `${request.url.slice(0, 80)} is not a valid address.`,
+      ),
     // Schemas say how long a part of the path may be; the router only must let it reach them.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 8_192 },
   });

@@ -6,6 +6,7 @@ import { type TransferRecord, exportedPage, importRecords, readState } from '../
 import { endImport, partOf, silenceMs, takeBack } from '../unfinished-import.ts';
 import { type Api, Nothing, operation } from './operation.ts';
 import { problem, unavailable } from './problem.ts';
+import { badCursor, cursorOf, listed } from './query.ts';
 import { Nullable } from './schemas.ts';
 import { exceptBody } from './validation.ts';
 
@@ -43,12 +44,14 @@ export function transferRoutes(app: Api, desk: Desk): void {
     }),
     answers: { 200: Type.Object({ records: Records, next: Nullable(Type.String()) }) },
   });
-  app.get('/api/export', { schema: leaving, config: { scope: 'admin' } }, async (request) => {
+  app.get('/api/export', { schema: leaving, config: { scope: 'admin' } }, async (request, reply) => {
     const { cursor, secrets, limit = 500 } = request.query;
-    const pages = await desk.store.pages({ limit, ...(cursor === undefined ? {} : { after: cursor }) });
+    const after = cursorOf(cursor);
+    if (after === undefined) return badCursor(reply, cursor);
+    const { pages, next } = await listed(desk, { limit, after });
     return {
       records: pages.map((watched) => ({ id: watched.page.id, ...exportedPage(watched, secrets === true) })),
-      next: pages.length === limit ? pages.at(-1)!.page.id : null,
+      next,
     };
   });
 

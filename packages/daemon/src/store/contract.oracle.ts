@@ -128,13 +128,14 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       ]);
       expect((await store.pages({ limit: 10, site: 'a.example' })).length).toBe(1);
       expect((await store.pages({ limit: 10, text: 'EXAMPLE/Y' })).length).toBe(1);
-      expect((await store.pages({ limit: 10, after: id })).map((entry) => entry.page.url)).toEqual([
-        'https://b.example/y',
-      ]);
+      const { place } = (await store.pages({ limit: 1 }))[0]!;
+      const behind = async () => (await store.pages({ limit: 10, after: place })).map((entry) => entry.page.url);
+      expect(await behind()).toEqual(['https://b.example/y']);
       await store.setDetectState(id, '{"noise":1}');
       expect((await store.page(id))?.state.detectState).toBe('{"noise":1}');
       expect(await store.removePages([id, 'never'])).toEqual({ kind: 'kept', value: [id] });
       expect(await store.page(id)).toBeUndefined();
+      expect(await behind()).toEqual(['https://b.example/y']);
       expect(await store.commit([look(id, 2, 'late', 9000)])).toEqual({ kind: 'kept', value: [] });
       expect(await store.versions(id)).toEqual([]);
       await store.close();

@@ -20,13 +20,18 @@ export interface NewPage extends NewPageSettings {
 }
 
 export interface PageQuery {
-  /** Pages after this id, in the order in which they were added. */
-  readonly after?: string;
+  /** Pages behind this place, in the order in which they were added. */
+  readonly after?: number;
   readonly limit: number;
   readonly site?: string;
   readonly tag?: string;
   /** Words that the URL or title contains. */
   readonly text?: string;
+}
+
+/** A page of a list; its place outlives it, so that a list goes on where it was whatever was removed meanwhile. */
+export interface ListedPage extends WatchedPage {
+  readonly place: number;
 }
 
 export interface Version {
@@ -85,7 +90,7 @@ export interface Store {
   /** Returns the ids that were there. */
   removePages(ids: readonly string[]): Promise<Kept<readonly string[]>>;
   page(id: string): Promise<WatchedPage | undefined>;
-  pages(query: PageQuery): Promise<readonly WatchedPage[]>;
+  pages(query: PageQuery): Promise<readonly ListedPage[]>;
   /**
    * Every page, in the order in which they were added, a batch at a time; as a plan needs them, so perhaps without the hash and
    * what detection remembers.

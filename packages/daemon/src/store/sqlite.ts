@@ -22,6 +22,7 @@ import {
   type Kept,
   type LookEntry,
   type NewPage,
+  type ListedPage,
   type PageQuery,
   type SiteHour,
   type Store,
@@ -237,9 +238,9 @@ export class SqliteStore implements Store {
     return Promise.resolve(this.#page(id));
   }
 
-  pages(query: PageQuery): Promise<readonly WatchedPage[]> {
-    const conditions = ['pk > coalesce((SELECT pk FROM pages WHERE id = ?), 0)'];
-    const values: unknown[] = [query.after ?? ''];
+  pages(query: PageQuery): Promise<readonly ListedPage[]> {
+    const conditions = ['pk > ?'];
+    const values: unknown[] = [query.after ?? 0];
     if (query.site !== undefined) {
       conditions.push('site = ?');
       values.push(query.site);
@@ -255,7 +256,9 @@ export class SqliteStore implements Store {
     const rows = this.#sql(
       `SELECT * FROM pages JOIN states USING (pk) WHERE ${conditions.join(' AND ')} ORDER BY pk LIMIT ?`,
     ).all(...values, query.limit);
-    return Promise.resolve((rows as (PageRow & StateRow)[]).map(watchedOf));
+    return Promise.resolve(
+      (rows as (PageRow & StateRow)[]).map((row) => ({ ...watchedOf(row), place: Number(row.pk) })),
+    );
   }
 
   async *everyPage(): AsyncIterable<readonly WatchedPage[]> {
