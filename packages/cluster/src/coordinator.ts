@@ -76,6 +76,7 @@ export interface TurnedLoop {
   setBudget(looksPerSecond: number): void;
   stir(): void;
   probeNow(id: string): boolean;
+  batchOver(): Promise<void>;
   counts(): { readonly inFlight: number; readonly queued: number };
   onKept(listener: (changes: readonly Change[]) => void): () => void;
 }
@@ -218,6 +219,8 @@ class Coordinator {
 
   async #gain(loop: TurnedLoop, shard: number): Promise<void> {
     await this.carrier?.listen(shard);
+    // A shard that was given up a moment ago: what its last looks found must be read with its pages.
+    await loop.batchOver();
     const batches: (readonly WatchedPage[])[] = [];
     for await (const batch of this.store.pagesOf([shard])) batches.push(batch);
     const unfinished = await this.store.unfinishedOf([shard]);

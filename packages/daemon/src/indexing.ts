@@ -15,6 +15,8 @@ import type { Page } from './values/page.ts';
 const batchMax = 256;
 /** How many observations, or for how long, are gathered under load; short against any request over a network. */
 const gatherMax = 192;
+/** How often somebody who waits for a batch looks whether it is over. */
+const batchPollMs = 5;
 const gatherMs = 20;
 
 /** What indexing asks of the loop around it. */
@@ -50,6 +52,7 @@ export class Indexing {
   readonly #secondLooks = new Set<string>();
   #gathering = false;
   #dead = false;
+  #batches = 0;
   #running: Promise<void> | undefined;
 
   constructor(
@@ -80,6 +83,12 @@ export class Indexing {
   /** Resolves when the run that is under way ends; undefined when there is none. */
   get running(): Promise<void> | undefined {
     return this.#running;
+  }
+
+  /** When what is being kept now is kept, or could not be. */
+  async batchOver(): Promise<void> {
+    const batch = this.#batches;
+    while (this.#running && this.#batches === batch) await this.#parts.clock.sleep(batchPollMs);
   }
 
   /** False when the queue is full: the observation is lost and its pages stay due. */
@@ -128,7 +137,9 @@ export class Indexing {
       const looks: Look[] = [];
       const early = this.#detectEarly(batch);
       for (const observation of batch) await this.#look(observation, early, looks);
-      if (!(await this.#keeping.keep(looks))) return;
+      const kept = await this.#keeping.keep(looks);
+      this.#batches++;
+      if (!kept) return;
       const paged = new Set(looks.map(({ probeId }) => probeId));
       const pageless = batch.filter(({ probe }) => !paged.has(probe.id));
       if (pageless.length > 0) await this.#parts.store.finished(pageless.map(({ probe }) => probe.id));

@@ -172,6 +172,11 @@ export class Loop {
     return this.#keeping.onKept(listener);
   }
 
+  /** Resolves when the looks that are being kept now are in the store. */
+  batchOver(): Promise<void> {
+    return this.#indexing.batchOver();
+  }
+
   /** Hours in which nothing is asked for; requests under way come home. */
   setQuiet(quiet: readonly string[]): void {
     this.#settings = { ...this.#settings, quiet };

@@ -34,11 +34,20 @@ export class Watching {
 
   /** A page that is new, or was edited; false when it is another's. */
   watch(watched: WatchedPage): boolean {
+    const known = this.#ways.collection.byId(watched.page.id);
+    const newest = known ? this.#newest(known, watched) : watched;
     this.unwatch(watched.page.id);
-    const entry = this.#open(watched, true);
+    const entry = this.#open(newest, true);
     // A page that rests takes nothing from the others.
     if (entry && !entry.page.paused) this.#ways.market.watched(entry, this.#parts.clock.nowMs() / 1000);
     return entry !== undefined;
+  }
+
+  /** Looks are kept a moment after they are made: of a page that is watched, what is known here is ahead of the store. */
+  #newest(known: Entry, { page, state }: WatchedPage): WatchedPage {
+    if (state.looks > known.state.looks) return { page, state };
+    const model = (known.page.paused ? undefined : this.#parts.policy.save?.(known.index)) ?? state.model;
+    return { page, state: model ? { ...known.state, model } : known.state };
   }
 
   /**

@@ -106,13 +106,18 @@ export async function loopbackWeb(
   };
 }
 
-/** Asks again until the answer is there; a test's own time limit is the end of patience. */
+/** No machine is so slow: who waits for longer waits for ever, and should say for what. */
+const patienceMs = 150_000;
+
+/** Asks again until the answer is there. */
 export async function eventually<Value>(
   look: () => Promise<Value | undefined | false> | Value | undefined | false,
 ): Promise<Value> {
+  const untilMs = performance.now() + patienceMs;
   for (;;) {
     const value = await look();
     if (value !== undefined && value !== false) return value;
+    if (performance.now() > untilMs) throw new Error(`Still waiting after ${patienceMs} ms for ${look.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
