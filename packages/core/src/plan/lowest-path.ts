@@ -38,6 +38,8 @@ export function lowestPath(grid: Grid, price: number, path: Path, edgesMax: numb
   const most = mostEdges(ahead, next, tight);
   const fewest = fewestEdges(next, tight);
   const edges = Math.min(edgesMax, most[0]);
+  // Where all costs are next to nothing rounding may leave no tight path at all; then, too, the path we came with stands.
+  if (edges < path.edges) return path;
   const nodes = new Int32Array(edges + 1);
   let spent = 0;
   for (let k = 1, from = 0; k <= edges; k++) {

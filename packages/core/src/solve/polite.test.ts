@@ -106,4 +106,20 @@ describe('solve estimate from events', () => {
       expect(outcome.kind === 'refused' && outcome.sentence).toContain(named);
     }
   });
+
+  test('where nothing that changes counts, the plan still has its looks', () => {
+    const answer = solved({
+      kind: 'polite',
+      horizon: 7,
+      probes: 11,
+      spacing: 0.41970593327091393,
+      intensity: {
+        breaks: [0, 2.757385050073711, 6.250259383983766, 7],
+        values: [0, 6.926772249862552, 4.766809637658298],
+      },
+      importance: { breaks: [0, 0.3657629415903107, 4.3477398194218, 7], values: [0.7694626247975975, 0, 0] },
+    });
+    expect((answer['probes'] as number[]).at(-1)).toBe(7);
+    expect(answer['expectedCost']).toBe(0);
+  });
 });
