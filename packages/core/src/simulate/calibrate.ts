@@ -14,9 +14,14 @@ export interface Calibrated {
   readonly runs: number;
 }
 
-/** A run that wants more than it gets ends before the test does, and what changes then waits for the end: on a page that changes
- * every ten minutes a thousandth of a year without looks would double the delay. So little is let pass, and one look. */
-const over = 1.0001;
+/**
+ * A run that wants k of N looks more than it gets ends before the test does, by about k/N of its time T, and what changes then
+ * waits for the end: that adds (k/N)^2 T/2 to the mean delay, of which one page looked at evenly has T/2N. With k a tenth of the
+ * root of N it is a hundredth of that.
+ */
+const overRoots = 0.1;
+/** Where no run keeps to that, one that wants so much more stands: rules that hear what is left end a few looks early at any knob. */
+const overMost = 1.003;
 const under = 0.99;
 const runsMax = 14;
 
@@ -29,20 +34,24 @@ export function calibrate(
   let low: Point | undefined;
   let high: Point | undefined;
   let best: Calibrated | undefined;
+  let early: Calibrated | undefined;
   let x = Math.log(options.start);
   for (let runs = 1; runs <= runsMax; runs++) {
     const knob = Math.exp(x);
     const replay = run(knob);
     const share = replay.wanted / Math.max(1, allowed);
-    const good = replay.wanted <= Math.max(over * allowed, allowed + 1);
+    const good = replay.wanted <= allowed + Math.max(1, overRoots * Math.sqrt(allowed));
     if (good && (!best || replay.log.length > best.replay.log.length)) best = { replay, knob, runs };
     if (good && share >= under) return { ...best!, runs };
+    if (!good && share <= overMost && (!early || replay.wanted < early.replay.wanted)) early = { replay, knob, runs };
     const point = { x, y: Math.log(Math.max(share, 1e-6) / 0.997) };
     if (point.y > 0) high = point;
     else low = point;
     x = nextKnob(x, point.y, sign, low, high);
     if (low && high && Math.abs(low.x - high.x) < 1e-7) break;
   }
+  const short = !best || best.replay.log.length < under * allowed;
+  if (short && early) return { ...early, runs: runsMax };
   return best ?? { replay: run(Math.exp(x - sign * 3)), knob: Math.exp(x - sign * 3), runs: runsMax };
 }
 
