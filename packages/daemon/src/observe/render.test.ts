@@ -39,11 +39,16 @@ test.skipIf(locate('chromium') === undefined)(
     const observer = observerOn({ spacingMs: 60, chromium: locate('chromium'), renderLimits: { totalMs: 20_000 } });
     open.unshift(observer);
     const validators = { etag: '"shell"' };
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    const listeners = () => signals.map((signal) => process.listenerCount(signal));
+    const listening = listeners();
     const first = await observer.observe({ ...probeOf(`${server.origin}/`, { validators }), render: true });
     expect(text(first)).toContain('value 1');
     expect(text(first)).not.toContain('waiting');
     expect(first.outcome).toMatchObject({ kind: 'fetched', validators: {} });
     expect(first.requests).toBe(5);
+    // Ctrl-C is the daemon's affair: a browser that listens for it would end the process in the middle of things.
+    expect(listeners()).toEqual(listening);
     expect(text(await observer.observe({ ...probeOf(`${server.origin}/`), render: true }))).toContain('value 2');
     const paths = server.asked.map(({ path }) => path);
     expect(paths.slice(0, 5).sort()).toEqual(['/', '/app.js', '/data.json', '/robots.txt', '/style.css']);

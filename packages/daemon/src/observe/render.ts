@@ -160,6 +160,10 @@ function isHtml(answer: Answered): boolean {
 async function launch(executablePath: string, limits: RenderLimits): Promise<Browser> {
   const { chromium } = await import('playwright-core');
   return chromium.launch({
+    // Else the browser's own listeners end the whole process at Ctrl-C, before anything was put away.
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
     executablePath,
     headless: true,
     args: [
