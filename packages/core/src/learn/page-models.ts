@@ -41,6 +41,9 @@ export interface Parts {
 /** A page found changed at every look may change ever so often; believing more than this would feed on itself. */
 const numberMax = 1.5;
 
+/** What was held for impossible may still be found; taken for less likely than this it would count without bound. */
+const chanceMin = 1e-6;
+
 /** A group's own rate outweighs its parent's when it has seen about this many changes. */
 const groupPrior = 3;
 
@@ -240,7 +243,7 @@ export class PageModels {
     const group = this.parts.siblings ? this.siblings.concern(this.groups[page]!, last) : -1;
     const unseen = group < 0 ? 0 : this.siblings.unseen(group, last);
     const together = group < 0 ? 0 : unseen * this.siblings.episodeChance(group);
-    const chance = 1 - Math.exp(-mass) * (1 - together);
+    const chance = Math.max(chanceMin, 1 - Math.exp(-mass) * (1 - together));
 
     const own = 1 - say;
     const credit = changed ? own / chance : 0;
