@@ -20,6 +20,7 @@ test('Table 1 from costs given by hand', () => {
   expect(plan['cost']).toBeCloseTo(0.9, 12);
   expect(plan['lowerBound']).toBeCloseTo(0.9, 12);
   expect(plan['prices']).toHaveLength(2);
+  expect(solved({ kind: 'horizon', days: 2, capacity: 1, discount: 1, loss: 'stale', pages: tableOne })).toEqual(plan);
   const bare = tableOne.map(({ costs }) => costs);
   expect(solved({ kind: 'horizon', days: 2, capacity: 1, costs: bare })['plan']).toEqual(['XO', 'OX']);
 });
@@ -57,6 +58,13 @@ test.each([
   ],
   [{ days: 0, capacity: 1, pages: [] }, 'days: 0 is not allowed'],
   [{ days: 2, capacity: 1, discount: 2, pages: [] }, 'discount: 2 is not allowed'],
+  [
+    { days: 2, capacity: 1, discount: 0.5, pages: tableOne },
+    'discount: 0.5 is not allowed; costs given by strategy count as they are',
+  ],
+  [{ days: 2, capacity: 1, costs: [], pages: [] }, 'pages: [] is not allowed; either pages or costs'],
+  [{ days: 1, capacity: 1, discount: 0.5, costs: [{ X: 1, O: 0 }] }, 'discount: 0.5 is not allowed'],
+  [{ days: 2, capacity: 1, loss: 'days-stale', pages: tableOne }, 'loss: "days-stale" is not allowed'],
   [{ days: 2, capacity: 1, loss: 'age', pages: [] }, 'loss: "age" is not allowed'],
   [{ days: 2, capacity: 1, pages: [{ reset: [0.5], since: -1 }] }, 'pages[0].since: -1 is not allowed'],
 ])('%j is refused', (problem, sentence) => {

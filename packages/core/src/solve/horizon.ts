@@ -21,7 +21,13 @@ export function solveHorizon(problem: Fields): Record<string, unknown> {
     ? listAt(problem['costs'], 'costs').map((costs) => ({ costs }))
     : listAt(problem['pages'], 'pages').map((page, i) => fieldsAt(page, `pages[${i}]`));
   const name = (i: number) => (byHand ? `costs[${i}]` : `pages[${i}]`);
+  if (byHand && problem['pages'] !== undefined)
+    throw new Refusal('pages', problem['pages'], 'either pages or costs are expected, not both');
   if (list.some((page) => 'costs' in page)) {
+    if (discount !== 1)
+      throw new Refusal('discount', discount, 'costs given by strategy count as they are: leave it out, or 1');
+    if (loss !== 'stale')
+      throw new Refusal('loss', loss, 'costs given by strategy count as they are, so it is to be left out');
     if (days > daysByHandMax) {
       throw new Refusal('days', days, `at most ${daysByHandMax} are expected where costs are given by strategy`);
     }
