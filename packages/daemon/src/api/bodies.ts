@@ -35,8 +35,9 @@ export function pageBody(watched: WatchedPage, outlook: Outlook | undefined): St
     addedAt: timeText(addedAtMs),
     ...stateBody(state),
     current: outlook && state.version > 0 ? outlook.belief.current : null,
-    rate: outlook ? finite(outlook.belief.ratePerDay) : null,
-    rateInterval: outlook ? outlook.belief.rateInterval.map(finite) : null,
+    // Until it has been seen, its rate is what pages like it do: a guess of ours, and nothing about this page.
+    rate: outlook && state.version > 0 ? finite(outlook.belief.ratePerDay) : null,
+    rateInterval: outlook && state.version > 0 ? outlook.belief.rateInterval.map(finite) : null,
     nextProbe: time(outlook?.dueMs),
   } as Static<typeof PageBody>;
 }

@@ -168,6 +168,9 @@ test('thousands of pages are added, edited and removed in one request each, and 
   expect([again.status, again.body.pages.some(({ created }) => created)]).toEqual([200, false]);
   const wrong = await ask('POST', '/api/pages', [...pages.slice(0, 10), { url: 'ftp://x' }]);
   expect([wrong.status, String(wrong.body['detail']).startsWith('[10] ')]).toEqual([400, true]);
+  // Nobody has looked at them: what is believed of their rate is a guess, and no answer.
+  expect(added.body.pages[0]).toMatchObject({ looks: 0, current: null, rate: null, rateInterval: null });
+  expect((await ask('GET', `/api/pages/${id}`)).body).toMatchObject({ rate: expect.any(Number) });
   const match = { tag: 'bulk' };
   const update = { do: 'update', match, set: { paused: true }, addTags: ['more'], removeTags: ['none'] };
   expect((await ask('POST', '/api/pages/bulk', update, { 'idempotency-key': 'edit-1' })).body).toEqual({

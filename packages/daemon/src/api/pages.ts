@@ -153,7 +153,8 @@ function bulkRoute(app: Api, desk: Desk, lists: PageLists): void {
   const schema = operation({
     tag: 'pages',
     summary: 'Update, remove or look at many pages',
-    description: 'Names pages by `ids`, or by what they match. Updates are made whole or not at all.',
+    description:
+      'Names pages by `ids`, or by what they `match`. An empty `match` (`{}`) is every page: `{"do": "remove", "match": {}}` removes all that is watched, with its history. Updates are made whole or not at all.',
     body: Bulk,
     answers: { 200: Type.Object({ pages: Type.Integer({ description: 'How many were touched.' }) }) },
   });

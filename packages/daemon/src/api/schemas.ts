@@ -104,7 +104,9 @@ export const PageBody = named(
       current: Nullable(
         Type.Number({ minimum: 0, maximum: 1, description: 'The probability that our copy is current.' }),
       ),
-      rate: Nullable(Type.Number({ description: 'Expected changes a day from now on.' })),
+      rate: Nullable(
+        Type.Number({ description: 'Expected changes a day from now on. Null before the page has been seen.' }),
+      ),
       rateInterval: Nullable(Type.Array(Nullable(Type.Number()))),
       nextProbe: Nullable(Time),
       activity: Type.Optional(
