@@ -19,6 +19,7 @@ interface Manifest {
   readonly version: string;
   readonly exports: Readonly<Record<string, string>>;
   readonly devDependencies?: unknown;
+  readonly scripts?: unknown;
   readonly [field: string]: unknown;
 }
 
@@ -72,7 +73,8 @@ function retarget(folder: string): void {
 }
 
 function stageManifest(source: string, stage: string, extra: Record<string, unknown>): void {
-  const { devDependencies: _dev, ...manifest } = manifestOf(source);
+  // The scripts are the clone's: what is staged packs as it is.
+  const { devDependencies: _dev, scripts: _scripts, ...manifest } = manifestOf(source);
   const exports = Object.fromEntries(
     Object.entries(manifest.exports).map(([entry, file]) => {
       const built = file.replace('./src/', './dist/').replace(/\.ts$/, '');

@@ -82,6 +82,19 @@ describe('the packages as they are published', () => {
     }
   });
 
+  test('are made by their own program alone: npm pack of a package as it stands refuses and names it', () => {
+    for (const name of ['core', 'daemon', 'cluster']) {
+      const { scripts } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as {
+        scripts: Record<string, string>;
+      };
+      expect(scripts['prepack'], name).toBe('node ../../house/refuse-pack.ts');
+    }
+    const done = spawnSync('npm', ['pack', '--dry-run'], { cwd: join(root, 'packages/daemon'), encoding: 'utf8' });
+    expect(done.status).not.toBe(0);
+    expect(done.stderr + done.stdout).toContain('node house/pack.ts FOLDER');
+    expect(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')).toContain('`node house/pack.ts FOLDER`');
+  });
+
   /** This Node, and the oldest one that the packages promise to run on, where it is here. */
   const nodes = [
     { label: 'this-node', node: process.execPath },
