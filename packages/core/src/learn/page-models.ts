@@ -21,6 +21,8 @@ import {
   memoryScales,
   priorShapes,
 } from './memory.ts';
+import { PageStates, stateBytes } from './page-states.ts';
+import { PriorRates, posteriorRate } from './prior-rates.ts';
 import { Rhythms, quantiles } from './rhythm.ts';
 import { Siblings } from './siblings.ts';
 import { WeekShape, speedOf } from './week-shape.ts';
@@ -44,9 +46,6 @@ const numberMax = 1.5;
 /** What was held for impossible may still be found; taken for less likely than this it would count without bound. */
 const chanceMin = 1e-6;
 
-/** A group's own rate outweighs its parent's when it has seen about this many changes. */
-const groupPrior = 3;
-
 export class PageModels {
   readonly week = new WeekShape();
   readonly siblings = new Siblings();
@@ -65,21 +64,10 @@ export class PageModels {
   private readonly memories = Array.from({ length: contexts }, () => new MemoryWeights());
   private readonly rhythms = new Rhythms();
   private readonly activities: (Activity | undefined)[] = [];
-  private last = new Float64Array(0);
-  private changedAt = new Float64Array(0);
-  private birth = new Float32Array(0);
-  private changes = new Float32Array(0);
-  private counts = new Float32Array(0);
-  private base = new Float32Array(0);
-  private hints = new Float32Array(0);
+  private readonly states = new PageStates();
+  private readonly priors = new PriorRates();
   private readonly groups: (readonly number[] | undefined)[] = [];
-  private readonly groupChanges: number[] = [];
-  private readonly groupTime: number[] = [];
   private readonly features = new Float64Array(featureCount);
-  private allChanges = 0;
-  private allTime = 0;
-  /** The first guess of the mean rate, until changes have been found. */
-  private guess = 1 / (30 * 86_400);
 
   constructor(parts: Parts = {}) {
     this.parts = {
@@ -95,28 +83,21 @@ export class PageModels {
 
   /** Before anything is found a page is taken to change once in so many looks. */
   guessRate(perSecond: number): void {
-    this.guess = perSecond;
+    this.priors.guess = perSecond;
   }
 
   meanRate(): number {
-    return (this.allChanges + 1) / (this.allTime + 1 / this.guess);
+    return this.priors.mean();
   }
 
   open(page: number, groups: readonly number[], now: number): void {
-    this.reserve(page);
-    this.last[page] = now;
-    this.birth[page] = now;
-    this.changedAt[page] = Number.NaN;
-    this.changes[page] = 0;
-    this.hints[page] = 0;
-    this.counts.fill(0, page * scales, (page + 1) * scales);
+    const room = this.states.reserve(page);
+    if (room !== undefined) this.rhythms.reserve(room);
+    this.states.open(page, now);
     this.rhythms.open(page);
     this.groups[page] = groups;
-    for (const group of groups) {
-      this.siblings.open(group);
-      this.groupChanges[group] ??= 0;
-      this.groupTime[group] ??= 0;
-    }
+    for (const group of groups) this.siblings.open(group);
+    this.priors.open(groups);
     const wide = groups.at(-1) ?? -1;
     if (wide >= 0) this.activities[wide] ??= new Activity();
     this.settle(page, now);
@@ -132,18 +113,18 @@ export class PageModels {
   }
 
   lastLook(page: number): number {
-    return this.last[page]!;
+    return this.states.last[page]!;
   }
 
   /** The copy is fresh from here, and nothing is known of the time before. */
   fresh(page: number, at: number): void {
-    this.last[page] = at;
-    this.hints[page] = 0;
+    this.states.last[page] = at;
+    this.states.hints[page] = 0;
     this.settle(page, at);
   }
 
   hint(page: number, chance: number): void {
-    this.hints[page] = Math.max(this.hints[page]!, Math.min(1, chance));
+    this.states.hints[page] = Math.max(this.states.hints[page]!, Math.min(1, chance));
   }
 
   /** The factor that the page's site has now. */
@@ -154,17 +135,17 @@ export class PageModels {
 
   /** What is to be expected of the page at `now`, left in `mass`, `rate` and `together`. */
   outlook(page: number, now: number): void {
-    const last = this.last[page]!;
+    const last = this.states.last[page]!;
     const gap = Math.max(0, now - last);
-    const { weights } = this.memories[contextOf(this.changes[page]!)]!;
+    const { weights } = this.memories[contextOf(this.states.changes[page]!)]!;
     let rate = 0;
-    for (let b = 0; b < bases; b++) rate += weights[b]! * this.base[page * bases + b]!;
+    for (let b = 0; b < bases; b++) rate += weights[b]! * this.states.base[page * bases + b]!;
     let mass = rate * gap;
     // What goes on within a burst goes on at any hour.
     let burstRate = 0;
     let burstMass = 0;
     for (let k = 0; k < scales; k++) {
-      const count = this.counts[page * scales + k]!;
+      const count = this.states.counts[page * scales + k]!;
       if (count < 1e-6) continue;
       const scale = memoryScales[k]!;
       const left = Math.exp(-gap / scale);
@@ -188,7 +169,7 @@ export class PageModels {
     const say = this.rhythmSay(page);
     if (say > 0.02) {
       this.rhythms.load(page);
-      const age = now - this.changedAt[page]!;
+      const age = now - this.states.changedAt[page]!;
       mass += say * (this.rhythms.mass(age) - this.rhythms.mass(Math.max(0, age - gap)) - mass);
       rate += say * (this.rhythms.hazard(age) - rate);
       if (say > 0.1) this.weekSay = 0;
@@ -200,20 +181,20 @@ export class PageModels {
 
   /** How far the page's rhythm is to be believed, and when its next stretch ends after `now`; Infinity beyond the last. */
   rhythmSay(page: number): number {
-    return this.parts.rhythm ? this.rhythms.say(page, this.changes[page]! - 1) : 0;
+    return this.parts.rhythm ? this.rhythms.say(page, this.states.changes[page]! - 1) : 0;
   }
 
   rhythmStretchEnd(page: number, now: number): number {
     this.rhythms.load(page);
     for (let i = 0; i < quantiles; i++) {
-      const end = this.changedAt[page]! + this.rhythms.boundary(i);
+      const end = this.states.changedAt[page]! + this.rhythms.boundary(i);
       if (end > now) return end;
     }
     return Infinity;
   }
 
   private shared(page: number, last: number): number {
-    let none = 1 - this.hints[page]!;
+    let none = 1 - this.states.hints[page]!;
     if (this.parts.siblings) {
       const group = this.siblings.concern(this.groups[page]!, last);
       if (group >= 0) none *= 1 - this.siblings.unseen(group, last) * this.siblings.episodeChance(group);
@@ -226,7 +207,7 @@ export class PageModels {
    * says it. Returns what was expected of the look, without siblings.
    */
   learn(page: number, at: number, changed: boolean, changedAt?: number): number {
-    const last = this.last[page]!;
+    const last = this.states.last[page]!;
     const gap = at - last;
     if (!(gap > 0)) return 0;
     const plain = this.gatherFeatures(page, gap);
@@ -256,7 +237,7 @@ export class PageModels {
     if (this.parts.memory) {
       for (let k = 0; k < featureCount; k++)
         this.features[k]! *= (k >= bases && k < bases + burstScales ? 1 : weekly) * activity * own;
-      this.memories[contextOf(this.changes[page]!)]!.learn(this.features, changed, chance);
+      this.memories[contextOf(this.states.changes[page]!)]!.learn(this.features, changed, chance);
     }
     if (group >= 0) this.siblings.learn(group, unseen, changed, together / chance);
 
@@ -269,21 +250,21 @@ export class PageModels {
 
   /** The class of speed the page belongs to. */
   speed(page: number): number {
-    return speedOf(this.base[page * bases]!);
+    return speedOf(this.states.base[page * bases]!);
   }
 
   /** Fills `features` for a gap that begins at the last look; returns what the memory expects in it. */
   private gatherFeatures(page: number, gap: number): number {
     const { features } = this;
-    const { weights } = this.memories[contextOf(this.changes[page]!)]!;
+    const { weights } = this.memories[contextOf(this.states.changes[page]!)]!;
     let plain = 0;
     for (let b = 0; b < bases; b++) {
-      features[b] = this.base[page * bases + b]! * gap;
+      features[b] = this.states.base[page * bases + b]! * gap;
       plain += weights[b]! * features[b]!;
     }
     const long = plain;
     for (let k = 0; k < scales; k++) {
-      const count = this.counts[page * scales + k]!;
+      const count = this.states.counts[page * scales + k]!;
       features[bases + k] = count > 0 ? count * -Math.expm1(-gap / memoryScales[k]!) : 0;
       plain += weights[bases + k]! * features[bases + k]!;
       if (k === burstScales - 1) this.burst = plain;
@@ -296,7 +277,7 @@ export class PageModels {
   private weighRhythm(page: number, at: number, gap: number, memory: number, changed: boolean): number {
     if (!this.parts.rhythm || this.rhythmSay(page) === 0) return memory;
     this.rhythms.load(page);
-    const age = at - this.changedAt[page]!;
+    const age = at - this.states.changedAt[page]!;
     const due = this.rhythms.mass(age) - this.rhythms.mass(Math.max(0, age - gap));
     const quietMemory = Math.exp(-memory);
     const quietRhythm = Math.exp(-due);
@@ -312,64 +293,54 @@ export class PageModels {
   /** Moves the page's own state to the look at `at`, which found `number` changes, about at `when`. */
   private remember(page: number, at: number, gap: number, when: number, number: number): void {
     const groups = this.groups[page]!;
-    this.allTime += gap;
-    for (let i = 0; i < groups.length; i++) this.groupTime[groups[i]!]! += gap;
-    for (let k = 0; k < scales; k++) this.counts[page * scales + k]! *= Math.exp(-gap / memoryScales[k]!);
+    this.priors.watched(groups, gap);
+    for (let k = 0; k < scales; k++) this.states.counts[page * scales + k]! *= Math.exp(-gap / memoryScales[k]!);
     if (number > 0) {
-      this.allChanges += number;
-      for (let i = 0; i < groups.length; i++) this.groupChanges[groups[i]!]! += number;
+      this.priors.found(groups, number);
       for (let k = 0; k < scales; k++)
-        this.counts[page * scales + k]! += number * Math.exp((when - at) / memoryScales[k]!);
-      const before = this.changedAt[page]!;
-      if (before <= when) this.rhythms.learnWait(page, when - before, gap, Math.max(0, this.changes[page]! - 1));
-      this.changedAt[page] = when;
-      this.changes[page]! += number;
+        this.states.counts[page * scales + k]! += number * Math.exp((when - at) / memoryScales[k]!);
+      const before = this.states.changedAt[page]!;
+      if (before <= when) this.rhythms.learnWait(page, when - before, gap, Math.max(0, this.states.changes[page]! - 1));
+      this.states.changedAt[page] = when;
+      this.states.changes[page]! += number;
     }
-    this.last[page] = at;
-    this.hints[page] = 0;
+    this.states.last[page] = at;
+    this.states.hints[page] = 0;
     this.settle(page, at);
   }
 
   /** The page's whole past, known event by event: taken in as looks that found each change at its moment. */
   teach(page: number, changes: Float64Array, from: number, to: number): void {
-    this.last[page] = from;
-    this.birth[page] = from;
+    this.states.last[page] = from;
+    this.states.birth[page] = from;
     for (const at of changes) {
-      this.remember(page, at, at - this.last[page]!, at, 1);
+      this.remember(page, at, at - this.states.last[page]!, at, 1);
     }
-    this.remember(page, to, to - this.last[page]!, to, 0);
+    this.remember(page, to, to - this.states.last[page]!, to, 0);
   }
 
   /** Works out the long-run rates: a Gamma posterior whose prior mean comes from the page's groups, widest first. */
   settle(page: number, now: number): void {
-    let mean = this.meanRate();
-    const groups = this.groups[page]!;
-    for (let i = groups.length - 1; i >= 0; i--) {
-      const group = groups[i]!;
-      mean = (this.groupChanges[group]! + groupPrior) / (this.groupTime[group]! + groupPrior / mean);
-    }
-    const age = Math.max(0, now - this.birth[page]!);
-    for (let b = 0; b < bases; b++) {
-      const shape = priorShapes[b]!;
-      const known = shape + this.changes[page]!;
-      // Wilson and Hilferty's median of a Gamma law.
-      const typical = this.parts.exploration ? known : known * Math.max(0.01, 1 - 1 / (9 * known)) ** 3;
-      this.base[page * bases + b] = typical / (shape / mean + age);
-    }
+    const mean = this.priors.of(this.groups[page]!);
+    const { base, birth, changes } = this.states;
+    const age = Math.max(0, now - birth[page]!);
+    const median = !this.parts.exploration;
+    for (let b = 0; b < bases; b++)
+      base[page * bases + b] = posteriorRate(priorShapes[b]!, mean, changes[page]!, age, median);
   }
 
   /** Changes a second to be expected from now on, averaged over a week, and a 95 % interval. */
   longRun(page: number, now: number): { readonly rate: number; readonly interval: readonly [number, number] } {
-    const { weights } = this.memories[contextOf(this.changes[page]!)]!;
-    const gap = Math.max(0, now - this.last[page]!);
+    const { weights } = this.memories[contextOf(this.states.changes[page]!)]!;
+    const gap = Math.max(0, now - this.states.last[page]!);
     let rate = 0;
-    for (let b = 0; b < bases; b++) rate += weights[b]! * this.base[page * bases + b]!;
+    for (let b = 0; b < bases; b++) rate += weights[b]! * this.states.base[page * bases + b]!;
     for (let k = 2; k < scales; k++) {
       const scale = memoryScales[k]!;
-      rate += (weights[bases + k]! * this.counts[page * scales + k]! * Math.exp(-gap / scale)) / scale;
+      rate += (weights[bases + k]! * this.states.counts[page * scales + k]! * Math.exp(-gap / scale)) / scale;
     }
     // Wilson and Hilferty's cube for the Gamma law whose shape is the changes known and one half.
-    const shape = this.changes[page]! + 0.5;
+    const shape = this.states.changes[page]! + 0.5;
     const bound = (z: number): number => rate * Math.max(0, 1 - 1 / (9 * shape) + z / (3 * Math.sqrt(shape))) ** 3;
     return { rate, interval: [bound(-1.96), bound(1.96)] };
   }
@@ -377,12 +348,8 @@ export class PageModels {
   save(page: number): Uint8Array {
     const bytes = new Uint8Array(savedBytes);
     const view = new DataView(bytes.buffer);
-    view.setFloat64(0, this.last[page]!);
-    view.setFloat64(8, this.changedAt[page]!);
-    view.setFloat32(16, this.birth[page]!);
-    view.setFloat32(20, this.changes[page]!);
-    for (let k = 0; k < scales; k++) view.setFloat32(24 + 4 * k, this.counts[page * scales + k]!);
-    this.rhythms.save(page, view, 24 + 4 * scales);
+    this.states.save(page, view);
+    this.rhythms.save(page, view, stateBytes);
     return bytes;
   }
 
@@ -390,23 +357,11 @@ export class PageModels {
   restore(page: number, bytes: Uint8Array, now: number): boolean {
     if (bytes.length !== savedBytes) return false;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const last = view.getFloat64(0);
-    if (!Number.isFinite(last)) return false;
-    // A copy from the future (a clock that was wrong) is a copy of now.
-    this.last[page] = Math.min(last, now);
-    this.changedAt[page] = Math.min(view.getFloat64(8), now);
-    this.birth[page] = Math.min(view.getFloat32(16), now);
-    this.changes[page] = Math.max(0, view.getFloat32(20));
-    for (let k = 0; k < scales; k++) this.counts[page * scales + k] = Math.max(0, view.getFloat32(24 + 4 * k));
-    this.rhythms.restore(page, view, 24 + 4 * scales);
+    if (!this.states.restore(page, view, now)) return false;
+    this.rhythms.restore(page, view, stateBytes);
     // What its groups and the collection know of it comes back with the page.
-    const lived = Math.max(0, this.last[page]! - this.birth[page]!);
-    this.allChanges += this.changes[page]!;
-    this.allTime += lived;
-    for (const group of this.groups[page]!) {
-      this.groupChanges[group]! += this.changes[page]!;
-      this.groupTime[group]! += lived;
-    }
+    this.priors.watched(this.groups[page]!, Math.max(0, this.states.last[page]! - this.states.birth[page]!));
+    this.priors.found(this.groups[page]!, this.states.changes[page]!);
     this.settle(page, now);
     return true;
   }
@@ -414,7 +369,7 @@ export class PageModels {
   /** What belongs to no single page. Groups' counts are not in it: they come back with the pages. */
   saveShared(): unknown {
     return {
-      guess: this.guess,
+      guess: this.priors.guess,
       memories: this.memories.map((weights) => weights.save()),
       week: this.week.save(),
       siblings: this.siblings.save(),
@@ -423,37 +378,19 @@ export class PageModels {
 
   restoreShared(saved: unknown): void {
     const s = saved as Shared;
-    this.guess = s.guess;
+    this.priors.guess = s.guess;
     s.memories.forEach((weights, i) => this.memories[i]?.restore(weights));
     this.week.restore(s.week);
     this.siblings.restore(s.siblings);
   }
-
-  private reserve(page: number): void {
-    if (page < this.last.length) return;
-    const n = Math.max(page + 1, 2 * this.last.length, 64);
-    this.last = wider(this.last, new Float64Array(n));
-    this.changedAt = wider(this.changedAt, new Float64Array(n));
-    this.birth = wider(this.birth, new Float32Array(n));
-    this.changes = wider(this.changes, new Float32Array(n));
-    this.counts = wider(this.counts, new Float32Array(n * scales));
-    this.base = wider(this.base, new Float32Array(n * bases));
-    this.hints = wider(this.hints, new Float32Array(n));
-    this.rhythms.reserve(n);
-  }
 }
 
 /** Bytes a page in the store. */
-const savedBytes = 24 + 4 * scales + 2 * quantiles + 4;
+const savedBytes = stateBytes + 2 * quantiles + 4;
 
 interface Shared {
   readonly guess: number;
   readonly memories: readonly number[][];
   readonly week: number[][];
   readonly siblings: number[][];
-}
-
-function wider<T extends Float64Array | Float32Array>(old: T, into: T): T {
-  into.set(old);
-  return into;
 }
