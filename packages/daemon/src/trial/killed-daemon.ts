@@ -111,7 +111,9 @@ export async function killAgainAndAgain(
   }
   clearInterval(editing);
   hook.calmDown();
-  await finish(await place.serve(words));
+  await finish(await place.serve(words), () => {
+    for (const path of paths) web.pages.set(path, `<p>Page ${path} in its last edition</p>`);
+  });
   const report = judge(await place.read(), hook.taken);
   await web.close();
   await hook.close();
@@ -130,10 +132,15 @@ async function subscribe(first: Serving, url: string): Promise<void> {
   await first.end('SIGKILL');
 }
 
-/** One last process looks at the pages as they stand, tells all that waits and ends in order. */
-async function finish(last: Serving): Promise<void> {
+/** One last process looks at the pages as they stand and once more when all were edited, tells all that waits and ends in order. */
+async function finish(last: Serving, edit: () => void): Promise<void> {
   const ask = async (path: string) => (await fetch(`${last.url}${path}`)).json() as Promise<Record<string, unknown[]>>;
   const looks = async () => ((await ask('/api/pages'))['pages'] as { looks: number }[]).map((page) => page.looks);
+  // On a slow machine the lives before may have ended without keeping a look; here every page changes after one.
+  await eventually(async () => (await looks()).every((count) => count > 0));
+  edit();
+  // A look that was under way saw the page as it was.
+  await eventually(async () => ((await ask('/api/changes'))['changes'] as unknown[]).length > 0);
   const before = await looks();
   // No page changes any more: after one look at each, what waits is all there will be.
   await eventually(async () => (await looks()).every((count, i) => count > before[i]!));
