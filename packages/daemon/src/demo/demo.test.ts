@@ -5,6 +5,8 @@ import { boundHours } from './bound.ts';
 import { startDemo } from './demo.ts';
 import { type ShapeName, burstTimes, poissonTimes, shapes } from './laws.ts';
 import { LivingWeb } from './living-web.ts';
+import { line } from '../cli/commands/demo.ts';
+import { changesNeeded } from './report.ts';
 import { rehearse } from './rehearsal.ts';
 import { pacedClock } from './paced-clock.ts';
 import { Scoreboard } from './scoreboard.ts';
@@ -95,6 +97,25 @@ test('the measuring is fair: a daemon that looks at equal distances scores as lo
   expect(ours! / uniform!).toBeLessThan(1.25);
 });
 
+test('nothing is compared before enough changes have happened, and then the bound is the least', async () => {
+  const web = new LivingWeb(startMs, 80, 1);
+  const perDay = web.pages.reduce((sum, page) => sum + page.ratePerDay, 0);
+  // Four rounds of looks at equal distances, and what changes meanwhile.
+  expect(changesNeeded(web.pages, 150)).toBe(Math.ceil((4 * web.pages.length * perDay) / 150 / 24));
+  expect(changesNeeded(web.pages, 1e6)).toBe(100);
+  const report = await rehearse({ days: 0.6, looksPerHour: 150, seed: 1, policy: 'uniform' });
+  const [early, late] = [report.series[0]!, report.delayHours.all];
+  expect(early.changes).toBeLessThan(report.changesNeeded);
+  expect([early.uniform, early.bound]).toEqual([null, null]);
+  expect(early.ours).toBeGreaterThan(0);
+  expect(late.changes).toBeGreaterThanOrEqual(report.changesNeeded);
+  expect(late.uniform).toBeGreaterThan(1.5 * late.bound!);
+  expect(line({ ...report, delayHours: { ...report.delayHours, lastDay: late } })).toContain(', uniform 1.');
+  const beginning = { ...report, changes: { happened: 8, unseen: 8 }, delayHours: { all: early, lastDay: early } };
+  expect(line(beginning)).toContain(`h so far, compared once ${report.changesNeeded} changes have happened`);
+  expect(line(beginning)).not.toContain('bound');
+});
+
 describe('a paced clock', () => {
   /** A wall clock whose sleepers wake when it is moved past their time. */
   function wall() {
@@ -156,5 +177,5 @@ test('the whole demonstration starts, looks at its pages, reports and puts every
   expect(answer).toMatchObject({ pages: demo.pages, sites: demo.sites, speed: 1_800 });
   expect(answer.looks).toBeGreaterThanOrEqual(100);
   expect(answer.rates).toHaveLength(demo.pages);
-  expect(answer.delayHours.all.bound).toBeGreaterThan(0);
+  expect(answer.changesNeeded).toBeGreaterThanOrEqual(100);
 });

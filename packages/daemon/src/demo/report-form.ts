@@ -10,12 +10,12 @@ export interface DemoRate {
   readonly learnedInterval: readonly (number | null)[] | null;
 }
 
-/** Mean hours from a change to its being seen. */
+/** Mean hours from a change to its being seen; uniform and bound are null where too few changes were seen to compare. */
 export interface DelayRow {
   readonly changes: number;
   readonly ours: number | null;
   readonly uniform: number | null;
-  readonly bound: number;
+  readonly bound: number | null;
 }
 
 export interface DemoReport {
@@ -31,6 +31,8 @@ export interface DemoReport {
   readonly policy: string;
   readonly looks: number;
   readonly changes: { readonly happened: number; readonly unseen: number };
+  /** How many changes have to have happened before ours, uniform and the bound are compared. */
+  readonly changesNeeded: number;
   /** Over the last virtual day and from the beginning. */
   readonly delayHours: { readonly lastDay: DelayRow; readonly all: DelayRow };
   /** By whole days from the beginning, the last as far as it has come. */

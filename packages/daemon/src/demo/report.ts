@@ -8,6 +8,19 @@ import type { Scoreboard } from './scoreboard.ts';
 const dayMs = 86_400_000;
 /** Points of the series: as many as a screen shows. */
 const pointsMax = 240;
+/** Fewer than these say little: their mean is off by a tenth and more, by luck alone. */
+const changesMin = 100;
+/**
+ * A change that waits still counts with what it has waited so far, so at the beginning every mean is too small. After four
+ * rounds of looks at equal distances theirs is within about a tenth; the bound speaks of a web that is watched forever.
+ */
+const roundsMin = 4;
+
+export function changesNeeded(pages: LivingWeb['pages'], looksPerHour: number): number {
+  const changesPerHour = pages.reduce((sum, page) => sum + page.ratePerDay, 0) / 24;
+  const roundHours = pages.length / looksPerHour;
+  return Math.max(changesMin, Math.ceil(roundsMin * roundHours * changesPerHour));
+}
 
 export interface ReportParts {
   readonly desk: Desk;
@@ -24,9 +37,11 @@ export interface ReportParts {
 export async function reportOf(parts: ReportParts): Promise<DemoReport> {
   const { desk, web, board, bound, clock, startMs, speed, pace, looksPerHour } = parts;
   const nowMs = clock.nowMs();
+  const needed = changesNeeded(web.pages, looksPerHour);
   const row = (fromMs: number, toMs: number): DelayRow => {
     const { changes, oursHours, uniformHours } = board.delays(fromMs, toMs);
-    return { changes, ours: oursHours, uniform: uniformHours, bound };
+    const enough = changes >= changesMin && board.changesUntil(toMs) >= needed;
+    return { changes, ours: oursHours, uniform: enough ? uniformHours : null, bound: enough ? bound : null };
   };
   const rates = await ratesOf(desk, web);
   return {
@@ -40,6 +55,7 @@ export async function reportOf(parts: ReportParts): Promise<DemoReport> {
     policy: desk.loop?.policy.name ?? '',
     looks: board.looks,
     changes: { happened: board.happened, unseen: board.unseen() },
+    changesNeeded: needed,
     delayHours: { lastDay: row(nowMs - dayMs, nowMs), all: row(startMs, nowMs) },
     days: Array.from({ length: Math.ceil((nowMs - startMs) / dayMs) }, (_, i) =>
       row(startMs + i * dayMs, Math.min(nowMs, startMs + (i + 1) * dayMs - 1)),

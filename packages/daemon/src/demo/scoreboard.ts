@@ -76,6 +76,11 @@ export class Scoreboard {
     return count;
   }
 
+  /** Changes from the beginning to then, whole buckets. */
+  changesUntil(toMs: number): number {
+    return this.#buckets.slice(0, this.#index(toMs) + 1).reduce((sum, bucket) => sum + (bucket?.changes ?? 0), 0);
+  }
+
   /** Mean delays within (fromMs, toMs], whole buckets. */
   delays(fromMs: number, toMs: number): Delays {
     const waiting = { ours: this.#waiting(toMs), uniform: this.#awaiting(toMs) };

@@ -61,12 +61,19 @@ function against({ ours, uniform }: DelayRow): string {
 
 function Numbers({ demo }: { readonly demo: DemoReport }) {
   const { lastDay } = demo.delayHours;
+  // Changes that wait still count with what they have waited so far: at first every mean is too small to be compared.
+  const early =
+    lastDay.uniform === null
+      ? demo.changes.happened < demo.changesNeeded
+        ? `compared once ${number(demo.changesNeeded, 9)} changes have happened`
+        : 'too few changes in the last day to compare'
+      : undefined;
   return (
     <Figures
       figures={[
-        { name: 'A change waits', value: hours(lastDay.ours), note: against(lastDay) || 'over the last day' },
-        { name: 'Looks at equal distances', value: hours(lastDay.uniform), note: 'same pages, same budget' },
-        { name: 'Best plan made ahead', value: hours(lastDay.bound), note: 'by someone who knows every law' },
+        { name: 'A change waits', value: hours(lastDay.ours), note: against(lastDay) || 'so far' },
+        { name: 'Looks at equal distances', value: hours(lastDay.uniform), note: early ?? 'same pages, same budget' },
+        { name: 'Best plan made ahead', value: hours(lastDay.bound), note: early ?? 'by someone who knows every law' },
         {
           name: 'Rates learned',
           value: demo.medianFactor === null ? '–' : `×${demo.medianFactor.toFixed(2)}`,

@@ -23,14 +23,23 @@ const hours = (value: number | null): string => (value === null ? '–' : `${val
 /** Above this nobody sees that the demonstration's time waits for its work. */
 const paceToTell = 0.9;
 
-function line(report: DemoReport): string {
+/** The comparison, or what it waits for. */
+function comparison({ delayHours, changes, changesNeeded }: DemoReport): string {
+  const { uniform, bound } = delayHours.lastDay;
+  if (uniform !== null) return `, uniform ${hours(uniform)}, bound ${hours(bound)}`;
+  return changes.happened < changesNeeded
+    ? ` so far, compared once ${changesNeeded} changes have happened`
+    : ' so far, too few changes in the last day to compare';
+}
+
+export function line(report: DemoReport): string {
   const { lastDay } = report.delayHours;
   const factor = report.medianFactor === null ? '–' : `×${report.medianFactor.toFixed(2)}`;
   const busy =
     report.pace < paceToTell
       ? `  (a busy machine: ${Math.round(report.pace * 100)} % of the speed, so that no look is lost)`
       : '';
-  return `day ${report.virtualDays.toFixed(1)}  ${report.looks} looks  ${counted(report.changes.happened, 'change')}, ${report.changes.unseen} unseen  delay: ours ${hours(lastDay.ours)}, uniform ${hours(lastDay.uniform)}, bound ${hours(lastDay.bound)}  rates within ${factor}${busy}`;
+  return `day ${report.virtualDays.toFixed(1)}  ${report.looks} looks  ${counted(report.changes.happened, 'change')}, ${report.changes.unseen} unseen  delay: ours ${hours(lastDay.ours)}${comparison(report)}  rates within ${factor}${busy}`;
 }
 
 /** q, Esc or Ctrl-C; on a pipe only the signals. */
