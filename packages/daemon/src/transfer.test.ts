@@ -81,7 +81,10 @@ test('an export read into an empty folder is the same collection, versions and s
   expect(diff.stdout).toContain('version 1 → 2');
 
   const again = await revisit('import', 'all.ndjson', '--data', 'second', '--json');
-  expect(JSON.parse(again.stdout)).toMatchObject({ added: 0, already: 3 });
+  expect(JSON.parse(again.stdout)).toMatchObject({ added: 0, already: 3, versions: 0 });
+  expect((await revisit('import', 'all.ndjson', '--data', 'second')).stdout).toBe(
+    'taken over: 0 pages from this revisit file; 3 were watched already and keep their settings\n',
+  );
   expect((await revisit('export', '--secrets', '--data', 'second')).stdout).toBe(first.stdout);
 });
 
@@ -155,6 +158,10 @@ test('whatever is watched: an export of an import of an export is that export', 
 });
 
 test('what cannot be read leaves no trace and exits with 2', async () => {
+  writeFileSync(join(folder, 'cut.zip'), Buffer.from('PK\u0003\u0004 and no more of it'));
+  expect((await revisit('import', 'cut.zip', '--data', 'third')).stderr).toMatch(
+    /cut.zip: the archive has no directory at its end, as if it were cut off. Nothing was taken over.$/m,
+  );
   writeFileSync(join(folder, 'bad.xml'), '<urlset><url><loc>https://a.example/</loc></url>');
   const { status, stdout, stderr } = await revisit('import', 'bad.xml', '--data', 'third');
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

@@ -102,11 +102,18 @@ function lookOf(page: Page, atMs: number, kind: Look['kind'], state: PageState, 
   };
 }
 
+export interface ImportedPage {
+  readonly id: string;
+  readonly created: boolean;
+  /** Past versions that it did not have before. */
+  readonly versions: number;
+}
+
 export async function importRecords(
   desk: Desk,
   records: readonly TransferRecord[],
   journal?: Journal,
-): Promise<Kept<readonly { readonly id: string; readonly created: boolean }[]>> {
+): Promise<Kept<readonly ImportedPage[]>> {
   const kept = await desk.add(
     records.map((record) => record.settings),
     records.map((record) => record.addedAtMs),
@@ -115,8 +122,10 @@ export async function importRecords(
   if (kept.kind === 'failed') return kept;
   const latest = new Map<string, PageState>();
   const looks: Look[] = [];
+  const versions: number[] = [];
   for (const [i, { page: watched }] of kept.value.entries()) {
     const own = looksOf(watched.page, latest.get(watched.page.id) ?? watched.state, records[i]!);
+    versions.push(own.filter(({ projection }) => projection).length);
     if (own.length === 0) continue;
     looks.push(...own);
     latest.set(watched.page.id, own.at(-1)!.state);
@@ -132,5 +141,8 @@ export async function importRecords(
     const watched = await desk.store.page(id);
     if (watched) desk.loop?.watch(watched);
   }
-  return { kind: 'kept', value: kept.value.map(({ page, created }) => ({ id: page.page.id, created })) };
+  return {
+    kind: 'kept',
+    value: kept.value.map(({ page, created }, i) => ({ id: page.page.id, created, versions: versions[i]! })),
+  };
 }

@@ -153,7 +153,7 @@ export interface Calls {
   /** Every page with its settings and what was learned of it */
   readonly 'GET /api/export': { readonly query?: { readonly cursor?: string | undefined; readonly limit?: number | undefined; readonly secrets?: boolean | undefined }; readonly answer: { readonly records: readonly (Readonly<Record<string, unknown>>)[]; readonly next: string | null } };
   /** Take in pages with their past; whole or not at all */
-  readonly 'POST /api/import': { readonly body: { readonly records: readonly (Readonly<Record<string, unknown>>)[]; readonly import?: string | undefined }; readonly answer: { readonly pages: readonly ({ readonly id: string; readonly created: boolean })[] } };
+  readonly 'POST /api/import': { readonly body: { readonly records: readonly (Readonly<Record<string, unknown>>)[]; readonly import?: string | undefined }; readonly answer: { readonly pages: readonly ({ readonly id: string; readonly created: boolean; readonly versions: number })[] } };
   /** Take an import back */
   readonly 'DELETE /api/import': { readonly body: { readonly import: string }; readonly answer: { readonly removed: number } };
   /** End an import that came in parts: what it added stays */

@@ -62,7 +62,15 @@ export function transferRoutes(app: Api, desk: Desk): void {
       'With `import`, a name of the sender’s choosing, this is one part of that import: unless it is ended, it is taken back when nothing more is heard of it.',
     body: Type.Object({ records: Records, import: Type.Optional(Name) }),
     answers: {
-      200: Type.Object({ pages: Type.Array(Type.Object({ id: Type.String(), created: Type.Boolean() })) }),
+      200: Type.Object({
+        pages: Type.Array(
+          Type.Object({
+            id: Type.String(),
+            created: Type.Boolean(),
+            versions: Type.Integer({ description: 'Past versions that it did not have before.' }),
+          }),
+        ),
+      }),
     },
   });
   app.post('/api/import', { schema: entering, validatorCompiler: exceptBody }, async (request, reply) => {

@@ -25,7 +25,7 @@ function lineOf(text: string, number: number): Readonly<Record<string, unknown>>
     value = undefined;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Unreadable(`line ${number} is not a JSON object; is the export complete?`);
+    throw new Unreadable(`line ${number} is not a JSON object, as if the export were cut off`);
   return value as Record<string, unknown>;
 }
 

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import type { Ask } from '../api/client.ts';
 
 export type TakenOver =
-  | { readonly kind: 'done'; readonly added: number; readonly already: number }
+  | { readonly kind: 'done'; readonly added: number; readonly already: number; readonly versions: number }
   | { readonly kind: 'undone'; readonly sentence: string };
 
 const batchRecords = 2_000;
@@ -24,6 +24,7 @@ export async function takeOver(
   const name = randomUUID();
   const created = new Set<string>();
   let already = 0;
+  let versions = 0;
   let batch: string[] = [];
   let characters = 0;
   const send = async (): Promise<void> => {
@@ -32,6 +33,7 @@ export async function takeOver(
     const records = batch.map((line) => JSON.parse(line) as Record<string, unknown>);
     const { pages } = await call('POST /api/import', { body: { records, import: name } });
     for (const page of pages) {
+      versions += page.versions;
       if (page.created) created.add(page.id);
       else if (!created.has(page.id)) already++;
     }
@@ -47,7 +49,7 @@ export async function takeOver(
     }
     await send();
     await call('POST /api/import/end', { body: { import: name } });
-    return { kind: 'done', added: created.size, already };
+    return { kind: 'done', added: created.size, already, versions };
   } catch (error) {
     const why = signal.aborted ? 'the import was ended from outside' : reasonOf(error);
     return { kind: 'undone', sentence: `${why}. ${await undone(call, name)}` };

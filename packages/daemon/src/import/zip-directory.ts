@@ -48,7 +48,7 @@ async function directoryPlace(file: FileHandle, size: number): Promise<{ length:
   const tail = await bytesAt(file, size - tailBytes, tailBytes);
   const end = tail.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]));
   if (end < 0 || end + 22 > tail.length)
-    throw new Unreadable('the archive has no directory at its end; is it complete?');
+    throw new Unreadable('the archive has no directory at its end, as if it were cut off');
   const narrow = { length: tail.readUInt32LE(end + 12), offset: tail.readUInt32LE(end + 16) };
   const locator = end - 20;
   if (locator < 0 || tail.readUInt32LE(locator) !== 0x07064b50) {

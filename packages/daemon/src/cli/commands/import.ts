@@ -83,14 +83,16 @@ function report(
   options: ImportOptions,
   format: Format,
   gathered: Gathered,
-  taken: { added: number; already: number },
+  taken: { added: number; already: number; versions: number },
 ): void {
-  const { pages, versions, approximated, impossible } = gathered;
+  const { pages, approximated, impossible } = gathered;
+  const { added, already, versions } = taken;
   if (options.json)
     return printJson({
       format,
       pages,
-      ...taken,
+      added,
+      already,
       versions,
       dryRun: options.dryRun ?? false,
       approximated: { count: approximated.count, notes: approximated.first },
@@ -100,7 +102,7 @@ function report(
   const lines = [
     options.dryRun
       ? `${counted(pages, 'page')} could be taken over from this ${format} file${past}; nothing was changed`
-      : `taken over: ${counted(taken.added, 'page')} from this ${format} file${past}${taken.already > 0 ? `; ${taken.already} were watched already and stay as they are` : ''}`,
+      : `taken over: ${counted(added, 'page')} from this ${format} file${past}${already > 0 ? `; ${already} ${already === 1 ? 'was' : 'were'} watched already and ${already === 1 ? 'keeps its' : 'keep their'} settings` : ''}`,
     ...notesText('approximated', approximated),
     ...notesText('not possible', impossible),
   ];
@@ -163,7 +165,7 @@ async function settle(
   signal: AbortSignal,
 ): Promise<CommandOutcome> {
   if (options.dryRun) {
-    report(options, format, gathered, { added: 0, already: 0 });
+    report(options, format, gathered, { added: 0, already: 0, versions: gathered.versions });
     return done;
   }
   return withClient({ data: options.data, creates: true }, async (client) => {
