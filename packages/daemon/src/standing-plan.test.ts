@@ -68,6 +68,10 @@ describe('the standing plan', () => {
     expect(plan.dearSites.length).toBe(3);
     expect(plan.gap).toBeLessThan(1e-6);
     expect(plan.policyDelayHours).toBeNull();
+    // And their looks are as far apart in the plan as they will be.
+    const of = (site: string) => plan.probes.filter((probe) => probe.site === site).map(({ atMs }) => atMs);
+    for (const { site } of plan.dearSites)
+      of(site).forEach((atMs, i, all) => expect(i === 0 ? hourMs : atMs - all[i - 1]!).toBeGreaterThanOrEqual(hourMs));
   });
 
   test('of a page that nobody has seen it claims neither a rate nor a copy', async () => {

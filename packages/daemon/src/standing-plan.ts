@@ -133,15 +133,19 @@ export function standingPlan(loop: Loop, nowMs: number, limit: number): Standing
 
 function comingProbes(loop: Loop, requests: readonly Request[], nowMs: number): readonly ComingProbe[] {
   const { looksPerSecond } = loop.market;
-  return requests.map(({ entry, dueMs }, ahead) => {
+  const siteFreeMs = new Map<string, number>();
+  const coming = requests.map(({ entry, dueMs }, ahead) => {
     const belief = loop.policy.belief(entry.index, nowMs / 1000);
     const ratePerDay = entry.state.lastLookMs === undefined ? null : belief.ratePerDay;
     const current = entry.state.version > 0 ? belief.current : null;
     const { id, url, site } = entry.page;
-    // Whoever is due waits for the budget to serve those before.
+    // Whoever is due waits for the budget to serve those before, and for its site.
     const servedMs = nowMs + (looksPerSecond > 0 ? (1000 * ahead) / looksPerSecond : 0);
-    return { atMs: Math.max(dueMs, servedMs), pageId: id, url, site, ratePerDay, current };
+    const atMs = Math.max(dueMs, servedMs, siteFreeMs.get(site) ?? 0);
+    siteFreeMs.set(site, atMs + loop.manners(site, url).spacingMs);
+    return { atMs, pageId: id, url, site, ratePerDay, current };
   });
+  return coming.sort((a, b) => a.atMs - b.atMs);
 }
 
 /** From a sixteenth of the budget to sixteen times as much, by factors of √2. */

@@ -105,6 +105,9 @@ describe('market', () => {
       expect(curve[i].price).toBeLessThanOrEqual(curve[i - 1].price * (1 + 1e-9));
     }
     expect((curve[2].loss - curve[3].loss) / curve[2].price).toBeCloseTo(1, 2);
+    // Without a budget the price is what the first look would save, not any that is dear enough.
+    const [none, one] = lossAgainstBudget(large, [0, 1]);
+    expect(none!.price / (none!.loss - one!.loss)).toBeCloseTo(1, 6);
     expect(planMarket({ ...large, budget: 0 }).looksInAll).toBe(0);
     const all = planMarket({ ...large, budget: 1e9, sites: large.sites.map(() => ({})) });
     expect(all.price).toBe(0);

@@ -120,7 +120,7 @@ function clearingPrice(demandAt: (price: number) => number, cap: number, start: 
     const demand = demandAt(price);
     if (demand <= cap) [high, below] = [price, demand];
     else [low, above] = [price, demand];
-    if (demand <= cap && cap - demand <= near * cap) break;
+    if (demand <= cap && cap > 0 && cap - demand <= near * cap) break;
     price = turn % 3 === 2 ? middle(low, high) : guessed(price, demand, cap, low, high, above, below);
     if (low === 0 && high < 1e-280) return 0;
   }
