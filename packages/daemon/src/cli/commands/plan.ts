@@ -94,7 +94,7 @@ function shown({ plan, budget }: Planned): string {
   ].join('\n');
 }
 
-function sentences(plan: PlanBody, budget: BudgetView): readonly string[] {
+export function sentences(plan: PlanBody, budget: BudgetView): readonly string[] {
   const lines = [
     `${counted(plan.pages, 'page')}, ${digits(plan.budgetPerHour)} looks an hour, planned by policy ${plan.policy}.`,
   ];
@@ -105,8 +105,11 @@ function sentences(plan: PlanBody, budget: BudgetView): readonly string[] {
     `At the market's prices a change waits ${spanText(plan.meanDelayHours)} on average; no plan made ahead could bring it below ${spanText(plan.meanDelayHoursBound)} on this budget (gap ${percent(plan.gap)}).`,
     `Price: one look more saves ${spanText(plan.priceHours)} of waiting, summed over changes.`,
   );
-  if (plan.policyDelayHours !== null)
-    lines.push(`At the distances that policy ${plan.policy} keeps now it is ${spanText(plan.policyDelayHours)}.`);
+  // The distances of a moment can be shorter than the budget keeps up for long: then they say nothing beside the bound.
+  if (plan.policyDelayHours !== null && plan.policyDelayHours >= plan.meanDelayHoursBound)
+    lines.push(
+      `If the distances to the coming looks of policy ${plan.policy} stayed as they are, it would be ${spanText(plan.policyDelayHours)}.`,
+    );
   const { soonerMinutes } = budget.oneMore;
   if (soonerMinutes !== null)
     lines.push(`One more look an hour would find changes ${spanText(soonerMinutes / 60)} sooner.`);
