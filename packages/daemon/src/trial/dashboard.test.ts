@@ -457,6 +457,55 @@ describe.skipIf(!executablePath)('the dashboard in a browser', () => {
     await empty.app.close();
   });
 
+  test('the axes of plots say small numbers as they are, and large ones whole on a narrow screen', async () => {
+    const own = await start({});
+    const versions = [3_000, 2_500, 1_234_567].map((value, day) => ({
+      atMs: Date.UTC(2026, 0, 1 + day),
+      text: String(value),
+      format: 'number',
+    }));
+    const records = [{ page: { url: `${web.url}/number`, paused: true, select: 'css:b' }, versions }];
+    const { pages } = (await (await api('/api/import', { records }, 'POST', own.url)).json()) as {
+      pages: { id: string }[];
+    };
+    const other = await context.newPage();
+    await other.setViewportSize({ width: 375, height: 800 });
+    // A canvas keeps no text: what is written onto it is written down, with where it begins.
+    await other.addInitScript(() => {
+      const drawn: [string, number][] = [];
+      const { prototype } = CanvasRenderingContext2D;
+      const fillText = Object.getOwnPropertyDescriptor(prototype, 'fillText')!.value as () => void;
+      Object.assign(globalThis, { drawn });
+      prototype.fillText = function (...words) {
+        const [text, x, y] = words;
+        const from = new DOMPoint(x - this.measureText(text).actualBoundingBoxLeft, y);
+        drawn.push([text, this.getTransform().transformPoint(from).x]);
+        Reflect.apply(fillText, this, words);
+      };
+    });
+    const point = (probesPerHour: number) => ({ probesPerHour, meanDelayHours: 7.2 / probesPerHour, priceHours: 1e-6 });
+    const now = point(18_000);
+    const curve = [4_500, 9_000, 36_000, 720_000].map(point);
+    await other.route('**/api/budget', (route) =>
+      route.fulfill({ json: { budgetPerHour: 18_000, now, oneMore: { ...now, soonerMinutes: 0 }, curve } }),
+    );
+    const written = async (hash: string, awaited: string): Promise<readonly string[]> => {
+      await other.goto('about:blank');
+      await other.goto(`${own.url}/${hash}`);
+      const drawn = () => other.evaluate(() => (globalThis as unknown as { drawn: [string, number][] }).drawn);
+      await expect.poll(async () => (await drawn()).map(([text]) => text), { timeout: 30_000 }).toContain(awaited);
+      const all = await drawn();
+      expect(all.filter(([, left]) => left < 0)).toEqual([]);
+      return all.map(([text]) => text);
+    };
+    const waits = await written('#/plan', 'seconds');
+    expect(waits).toContain('0.1');
+    expect(waits).not.toContain('0');
+    await written(`#/pages/${pages[0]!.id}`, '1,000,000');
+    await other.close();
+    await own.app.close();
+  });
+
   test('beyond loopback it asks for a token once', async () => {
     const away = await start({ host: '0.0.0.0' });
     const url = away.url.replace('0.0.0.0', '127.0.0.1');

@@ -38,6 +38,21 @@ function timeLabels(_plot: uPlot, ticks: readonly number[]): string[] {
   });
 }
 
+const tickFont = '11px system-ui, sans-serif';
+
+/** Six digits that mean something, however small: three decimals would make a 0 of the lowest tick of a logarithmic axis. */
+const numberLabels = (_plot: uPlot, ticks: readonly (number | null)[]): string[] =>
+  ticks.map((tick) => (tick === null ? '' : tick.toLocaleString('en', { maximumSignificantDigits: 6 })));
+
+/** As wide as the longest of its labels. */
+function sideSize(plot: uPlot, labels: readonly string[] | null): number {
+  plot.ctx.save();
+  plot.ctx.font = tickFont;
+  const widest = Math.max(0, ...(labels ?? []).map((text) => plot.ctx.measureText(text).width));
+  plot.ctx.restore();
+  return Math.max(28, Math.ceil(widest) + 18);
+}
+
 /** Lines over time or over numbers. The legend and the values under the cursor come with it. */
 export function Plot({
   x,
@@ -56,8 +71,8 @@ export function Plot({
     const ink = colourOf('--soft');
     const axis = (text: string): uPlot.Axis => ({
       ...(text === '' ? {} : { label: text, labelSize: 18, labelGap: -2 }),
-      font: '11px system-ui, sans-serif',
-      labelFont: '11px system-ui, sans-serif',
+      font: tickFont,
+      labelFont: tickFont,
       stroke: ink,
       grid: { stroke: colourOf('--line'), width: 1 },
       ticks: { stroke: colourOf('--line'), width: 1 },
@@ -69,8 +84,8 @@ export function Plot({
           height,
           scales: { x: { time, distr: logX ? 3 : 1 }, y: { distr: logY ? 3 : 1 } },
           axes: [
-            { ...axis(xLabel), ...(time ? { values: timeLabels, space: 70 } : {}) },
-            { ...axis(yLabel), size: yLabel === '' ? 44 : 56 },
+            { ...axis(xLabel), ...(time ? { values: timeLabels, space: 70 } : { values: numberLabels }) },
+            { ...axis(yLabel), values: numberLabels, size: sideSize },
           ],
           legend: { show: false },
           cursor: { points: { size: 6 } },

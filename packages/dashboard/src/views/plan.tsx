@@ -52,6 +52,8 @@ export function Plan() {
   );
 }
 
+type BudgetPoint = Answer<'GET /api/budget'>['now'];
+
 interface NumbersProps {
   readonly plan: Answer<'GET /api/plan'>;
   readonly budget: Answer<'GET /api/budget'> | undefined;
@@ -101,6 +103,12 @@ function Numbers({ plan, budget, used }: NumbersProps) {
   );
 }
 
+const waitUnits = [
+  { name: 'hours', inHours: 1 },
+  { name: 'minutes', inHours: 1 / 60 },
+  { name: 'seconds', inHours: 1 / 3600 },
+] as const;
+
 function Curve({ budget }: { readonly budget: Answer<'GET /api/budget'> }) {
   const points = useMemo(
     () =>
@@ -110,14 +118,17 @@ function Curve({ budget }: { readonly budget: Answer<'GET /api/budget'> }) {
     [budget],
   );
   const x = useMemo(() => points.map((point) => point.probesPerHour), [points]);
+  // Minutes where a change waits for minutes: a thousandth of an hour says nothing.
+  const unit = waitUnits.find(({ inHours }) => (budget.now.meanDelayHours ?? 1) >= inHours) ?? waitUnits[2];
+  const wait = (point: BudgetPoint): number => point.meanDelayHours! / unit.inHours;
   const lines = useMemo(
     () => [
-      { label: 'mean wait of a change', colour: '--accent', values: points.map((point) => point.meanDelayHours) },
+      { label: 'mean wait of a change', colour: '--accent', values: points.map(wait) },
       {
         label: 'you are here',
         colour: '--removed',
         points: true,
-        values: points.map((point) => (point.probesPerHour === budget.now.probesPerHour ? point.meanDelayHours : null)),
+        values: points.map((point) => (point.probesPerHour === budget.now.probesPerHour ? wait(point) : null)),
       },
     ],
     [points],
@@ -133,7 +144,7 @@ function Curve({ budget }: { readonly budget: Answer<'GET /api/budget'> }) {
         logY
         label="Mean wait of a change against requests an hour"
         xLabel="requests an hour"
-        yLabel="hours"
+        yLabel={unit.name}
       />
     </section>
   );
