@@ -14,6 +14,9 @@ type DepartureParts = Pick<LoopParts, 'clock' | 'random' | 'policy' | 'siteRules
 
 /** Tokens that may gather while nothing is due, in seconds of budget: a burst after a pause stays small. */
 const burstSeconds = 60;
+/** While nothing is due the policy is asked again after the time of so many looks. */
+const askAgainLooks = 16;
+const askAgainMsMin = 250;
 /** Pages stand in line for about so long at most, and some always do: of slow sites, so that others can pass them. */
 const linedUpMs = 60_000;
 const linedUpLeast = 8;
@@ -309,7 +312,8 @@ export class Departures {
         break;
       }
       if (choice.at * 1000 > now) {
-        wait = Math.min(wait, choice.at * 1000 - now);
+        // Meanwhile the price falls, and with it what is worth a look: the policy is asked again before much is left unused.
+        wait = Math.min(wait, choice.at * 1000 - now, askAgainMs(this.#settings.looksPerSecond));
         break;
       }
       const entry = this.#collection.at(choice.page)!;
@@ -428,6 +432,8 @@ function movedTo({ state }: Entry): string | undefined {
 }
 
 const sameOrigin = (one: string, other: string): boolean => URL.parse(one)?.origin === URL.parse(other)?.origin;
+
+const askAgainMs = (looksPerSecond: number): number => Math.max(askAgainMsMin, (1000 * askAgainLooks) / looksPerSecond);
 
 function burstOf(settings: LoopSettings): number {
   return Math.max(1, settings.looksPerSecond * burstSeconds);

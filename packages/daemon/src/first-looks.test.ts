@@ -34,13 +34,13 @@ describe.each(['revisit', 'uniform'])('new pages beside busy ones, policy %s', (
 });
 
 describe('pages that come one by one', () => {
-  async function worldOf(count: number) {
+  async function worldOf(count: number, law = poissonLaw(24 * hourMs), sites = 7) {
     const opened = openSqlite(':memory:');
     if (opened.kind === 'failed') throw new Error(opened.sentence);
     const pages = Array.from({ length: count }, (_, i) => ({
-      url: `https://site${i % 7}.example/page/${i}`,
-      site: `site${i % 7}.example`,
-      law: poissonLaw(24 * hourMs),
+      url: `https://site${i % sites}.example/page/${i}`,
+      site: `site${i % sites}.example`,
+      law,
     }));
     const world = await createWorld({ seed: 1, startMs, store: opened.store, pages });
     const last = (await opened.store.pages({ limit: 1_000 })).find(({ page }) => page.url === pages.at(-1)!.url)!;
@@ -92,6 +92,25 @@ describe('pages that come one by one', () => {
     await world.clock.runUntil(startMs + hourMs);
     // Sixty requests are allowed, and nobody else wants them.
     expect(world.web.sent.length).toBeGreaterThan(20);
+    loop.die();
+    await world.store.close();
+  });
+
+  test('pages that changed at every look are looked at after a restart, and not when their rate of then would pay', async () => {
+    const { world } = await worldOf(6, poissonLaw(300), 1);
+    const busy = { ...settings, looksPerSecond: 60, spacingMs: 20 };
+    for (let life = 0; life < 4; life++) {
+      const loop = await startLoop(world, policies['revisit']!.create(1), busy);
+      void loop.run(new AbortController().signal);
+      await world.clock.runUntil(world.clock.nowMs() + 700);
+      loop.die();
+    }
+    const loop = await startLoop(world, policies['revisit']!.create(1), busy);
+    void loop.run(new AbortController().signal);
+    await world.clock.runUntil(world.clock.nowMs() + 30_000);
+    const sent = world.web.sent.length;
+    await world.clock.runUntil(world.clock.nowMs() + 30_000);
+    expect(world.web.sent.length - sent).toBeGreaterThan(100);
     loop.die();
     await world.store.close();
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { Price, correctionMax } from './price.ts';
+import { Price, correctionMax, correctionMin } from './price.ts';
 
-test("a market's price is followed at once, and corrected by no more than its bound however many looks are made", () => {
+test("a market's price is followed at once, and corrected within its bounds however many looks are made or not", () => {
   const price = new Price(3_600);
   price.follow(100, 1, 10, 0);
   expect(price.at(0)).toBeCloseTo(100, 9);
@@ -12,7 +12,7 @@ test("a market's price is followed at once, and corrected by no more than its bo
   price.follow(10, 1, 10, 1);
   expect(price.at(1)).toBeCloseTo(10 * correctionMax, 9);
   for (let now = 1; now < 100_000; now += 60) price.at(now);
-  expect(price.correction).toBeCloseTo(1 / correctionMax, 9);
+  expect(price.correction).toBeCloseTo(correctionMin, 9);
 });
 
 test('without a market the price is free, and a market that comes later takes what is in its bounds', () => {

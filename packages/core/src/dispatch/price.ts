@@ -23,9 +23,13 @@ const stepMax = 0.5;
 /** A host asks more often than this, in seconds and looks; where it did not, it slept, and looks not made then are not owed. */
 const awakeSeconds = 7200;
 const awakeLooks = 16;
-/** A market's price is corrected by at most this factor, which is a factor of two in looks: bursts and siblings, which no plan made
- * ahead can know, bring up to about as many looks as that. What is further off is the market's to mend. */
+/**
+ * A market's price is raised by at most this factor, which is a factor of two in looks: bursts and siblings, which no plan made
+ * ahead can know, bring up to about as many looks as that. It falls further: a market that takes pages for faster than their
+ * next looks will find them asks too much, and a budget that nobody uses finds nothing out.
+ */
 export const correctionMax = 4;
+export const correctionMin = 1 / 1024;
 
 export class Price {
   /** ln of the market's price; NaN without one. */
@@ -138,8 +142,7 @@ export class Price {
 
   private bound(): void {
     if (Number.isNaN(this.anchor)) return;
-    const most = Math.log(correctionMax);
-    this.level = Math.max(-most, Math.min(most, this.level));
+    this.level = Math.max(Math.log(correctionMin), Math.min(Math.log(correctionMax), this.level));
   }
 
   private inertia(): number {
