@@ -1,19 +1,11 @@
 import type { Command } from 'commander';
+import type { Change } from '../../api/client.ts';
 import { withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
 import { table } from '../table.ts';
 import { findPage } from './pages.ts';
-
-export interface ChangeBody {
-  readonly cursor: string;
-  readonly pageId: string;
-  readonly kind: string;
-  readonly at: string;
-  readonly url: string;
-  readonly summary: string;
-}
 
 interface ChangesOptions {
   readonly data: string;
@@ -23,7 +15,7 @@ interface ChangesOptions {
   readonly page?: string;
 }
 
-export function changeTable(changes: readonly ChangeBody[]): string {
+export function changeTable(changes: readonly Change[]): string {
   const rows = changes.map((change) => [
     change.at.slice(0, 19).replace('T', ' '),
     change.kind,

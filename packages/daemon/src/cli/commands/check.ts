@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import type { Config, Flags } from '../../config/config.ts';
 import type { Opening } from '../../folder.ts';
+import type { Change as ChangeBody } from '../../api/client.ts';
 import type { Client } from '../client.ts';
 import { openedBy } from '../opening.ts';
 import { note, printJson, print, type CommandOutcome, done } from '../outcome.ts';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
 import type { Change } from '../../values/change.ts';
-import { type ChangeBody, changeTable } from './changes.ts';
+import { changeTable } from './changes.ts';
 import { configOptions } from './serve.ts';
 
 interface CheckOptions extends Flags {
@@ -52,7 +53,7 @@ async function checkAlone(config: Config, folder: Opening, all: boolean): Promis
   // Under cron nothing runs between two checks that could do it.
   await letGo(folder.store, config, log);
   await folder.close();
-  return { looks: kept, requests: sent, troubles, changes: found.map(changeBody) as unknown as ChangeBody[] };
+  return { looks: kept, requests: sent, troubles, changes: found.map(changeBody) };
 }
 
 async function check(file: string | undefined, options: CheckOptions): Promise<CommandOutcome> {

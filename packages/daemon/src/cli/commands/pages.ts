@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
-import type { Calls, Page as PageBody } from '../../api/client.ts';
+import type { Calls, Page } from '../../api/client.ts';
 import { type Client, unlessMissing, withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
 import { table } from '../table.ts';
-
-export type { PageBody };
 
 interface ListOptions {
   readonly data: string;
@@ -19,8 +17,8 @@ interface ListOptions {
 export async function everyPage(
   client: Client,
   query: { readonly site?: string; readonly tag?: string } = {},
-): Promise<readonly PageBody[]> {
-  const pages: PageBody[] = [];
+): Promise<readonly Page[]> {
+  const pages: Page[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const answer: Calls['GET /api/pages']['answer'] = await client.call('GET /api/pages', {
       query: { ...query, limit: 1_000, cursor },
@@ -32,7 +30,7 @@ export async function everyPage(
 }
 
 /** The page that a person means by its id, the beginning of it, or its URL. */
-export async function findPage(client: Client, word: string): Promise<PageBody | CommandOutcome> {
+export async function findPage(client: Client, word: string): Promise<Page | CommandOutcome> {
   // What is not hexadecimal is no id.
   const direct = /^[0-9a-f]{16}$/.test(word)
     ? await unlessMissing(client.call('GET /api/pages/{id}', { path: { id: word } }))
@@ -76,11 +74,11 @@ async function list(options: ListOptions): Promise<CommandOutcome> {
   });
 }
 
-function each(change: (client: Client, page: PageBody) => Promise<string | CommandOutcome>) {
+function each(change: (client: Client, page: Page) => Promise<string | CommandOutcome>) {
   return (words: readonly string[], options: { data: string }): Promise<CommandOutcome> =>
     withClient({ data: options.data }, async (client) => {
       // All are found before any is touched: a typing error in the last one changes nothing.
-      const pages: PageBody[] = [];
+      const pages: Page[] = [];
       for (const word of words) {
         const page = await findPage(client, word);
         if ('code' in page) return page;

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import type { Version } from '../../api/client.ts';
+import type { Page, Version } from '../../api/client.ts';
 import { withClient, type Client } from '../client.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
 import type { Runner } from '../program.ts';
 import { stepPlot } from '../step-plot.ts';
 import { harmless, table } from '../table.ts';
-import { findPage, type PageBody } from './pages.ts';
+import { findPage } from './pages.ts';
 
 interface ShowOptions {
   readonly data: string;
@@ -47,7 +47,7 @@ function list(versions: readonly Version[], options: ShowOptions): CommandOutcom
   return done;
 }
 
-async function one(client: Client, page: PageBody, number: number, options: ShowOptions): Promise<CommandOutcome> {
+async function one(client: Client, page: Page, number: number, options: ShowOptions): Promise<CommandOutcome> {
   const path = { id: page.id, number };
   const text = await client.call(`GET /api/pages/{id}/versions/{number}${options.raw ? '/raw' : ''}`, { path });
   if (options.json) printJson({ id: page.id, url: page.url, version: number, text });
@@ -56,7 +56,7 @@ async function one(client: Client, page: PageBody, number: number, options: Show
   return done;
 }
 
-async function numbers(client: Client, page: PageBody, options: ShowOptions): Promise<CommandOutcome> {
+async function numbers(client: Client, page: Page, options: ShowOptions): Promise<CommandOutcome> {
   const body = await client.call('GET /api/pages/{id}/numbers', { path: { id: page.id } });
   if (options.json) printJson(body.numbers);
   else if (body.numbers.length === 0) print('No version of it is a number; options.as: "number" reads one.');
