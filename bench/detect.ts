@@ -12,6 +12,7 @@ import { detect, type Detected, type Previous } from '../packages/daemon/src/det
 import { freshState } from '../packages/daemon/src/store/rows.ts';
 import { openSqlite, type SqliteStore } from '../packages/daemon/src/store/sqlite.ts';
 import type { Look } from '../packages/daemon/src/values/look.ts';
+import { usualSettings } from '../packages/daemon/src/values/page.ts';
 
 const bytesWanted = 200_000;
 const syllables = 'ka lo mi ter ra nu vel dor is an fen go shi pra tul em bo ri sa kel'.split(' ');
@@ -72,11 +73,7 @@ class Watcher {
       {
         url: 'https://a.example/',
         site: 'a.example',
-        select: { kind: 'text' },
-        tags: [],
-        weight: 1,
-        paused: false,
-        options: {},
+        ...usualSettings,
         addedAtMs: 0,
       },
     ]);

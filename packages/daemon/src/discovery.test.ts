@@ -10,6 +10,7 @@ import type { Ask, Answer } from './observe/ask.ts';
 import { VirtualClock } from './simulation/virtual-clock.ts';
 import { openSqlite } from './store/sqlite.ts';
 import type { WatchedPage } from './values/look.ts';
+import { usualSettings } from './values/page.ts';
 
 const startMs = Date.UTC(2026, 0, 5);
 const hourMs = 3_600_000;
@@ -200,11 +201,7 @@ test('trust comes over a restart', () => {
       id,
       url,
       site: 'example.org',
-      select: { kind: 'text' },
-      tags: [],
-      weight: 1,
-      paused: false,
-      options: {},
+      ...usualSettings,
       addedAtMs: 0,
     },
     state: {

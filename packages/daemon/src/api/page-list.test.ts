@@ -5,6 +5,7 @@ import { VirtualClock } from '../simulation/virtual-clock.ts';
 import { openSqlite } from '../store/sqlite.ts';
 import { freshState } from '../store/rows.ts';
 import type { WatchedPage } from '../values/look.ts';
+import { usualSettings } from '../values/page.ts';
 import { PageLists } from './page-list.ts';
 
 const watchedOf = (i: number, lastLookMs: number): WatchedPage => ({
@@ -12,11 +13,7 @@ const watchedOf = (i: number, lastLookMs: number): WatchedPage => ({
     id: `p${i}`,
     url: `https://example.org/${i}`,
     site: 'example.org',
-    select: { kind: 'text' },
-    tags: [],
-    weight: 1,
-    paused: false,
-    options: {},
+    ...usualSettings,
     addedAtMs: 0,
   },
   state: { ...freshState, lastLookMs },

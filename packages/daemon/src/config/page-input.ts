@@ -1,6 +1,6 @@
 /** A page as a person, a script or a config file writes it, into settings the daemon can keep. */
 import { profileTrouble, weekSeconds } from '@revisit/core';
-import type { NewPageSettings, Select } from '../values/page.ts';
+import { type NewPageSettings, type Select, usualSettings } from '../values/page.ts';
 import { readScope } from '../values/scope.ts';
 import { normaliseUrl, siteOf } from '../values/url.ts';
 import type { Read } from './config.ts';
@@ -251,6 +251,6 @@ export function readPage(input: unknown): Read<NewPageSettings> {
   if (url === undefined || site === undefined) return wrong('url', undefined, 'an http or https address is expected');
   return {
     kind: 'read',
-    value: { select: { kind: 'text' }, tags: [], weight: 1, paused: false, options: {}, ...fields.value, url, site },
+    value: { ...usualSettings, ...fields.value, url, site },
   };
 }

@@ -7,6 +7,7 @@ import { detector } from '../daemon.ts';
 import { Loop } from '../loop.ts';
 import { createObserver } from '../observe/observe.ts';
 import type { Store } from '../store/port.ts';
+import { usualSettings } from '../values/page.ts';
 import { FaultyWeb } from './faulty-web.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -51,11 +52,7 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
     web.urls.map((url) => ({
       url,
       site: new URL(url).hostname,
-      select: { kind: 'text' },
-      tags: [],
-      weight: 1,
-      paused: false,
-      options: {},
+      ...usualSettings,
       addedAtMs: startMs,
     })),
   );

@@ -5,6 +5,7 @@ import { Loop } from '../loop.ts';
 import type { LoopParts, LoopSettings } from '../loop-parts.ts';
 import type { Store } from '../store/port.ts';
 import type { Telling } from '../telling.ts';
+import { usualSettings } from '../values/page.ts';
 import { SimulatedWeb, type SimulatedPage, type SiteLaw } from './simulated-web.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -32,11 +33,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     options.pages.map(({ url, site, settings }) => ({
       url,
       site,
-      select: { kind: 'text' },
-      tags: [],
-      weight: 1,
-      paused: false,
-      options: {},
+      ...usualSettings,
       addedAtMs: options.startMs,
       ...settings,
     })),

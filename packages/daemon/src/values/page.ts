@@ -46,6 +46,15 @@ export interface PageSettings {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
+/** How a page is watched when its user says nothing but its URL. */
+export const usualSettings = {
+  select: { kind: 'text' },
+  tags: [],
+  weight: 1,
+  paused: false,
+  options: {},
+} as const satisfies Omit<PageSettings, 'url'>;
+
 export interface Page extends PageSettings {
   readonly id: string;
   /** Whose politeness counts: the registrable domain, or the host where there is none. */
