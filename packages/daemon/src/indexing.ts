@@ -15,9 +15,9 @@ import type { Page } from './values/page.ts';
 const batchMax = 256;
 /** How many observations, or for how long, are gathered under load; short against any request over a network. */
 const gatherMax = 192;
+const gatherMs = 20;
 /** How often somebody who waits for a batch looks whether it is over. */
 const batchPollMs = 5;
-const gatherMs = 20;
 
 /** What indexing asks of the loop around it. */
 export interface Around {

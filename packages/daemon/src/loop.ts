@@ -289,8 +289,7 @@ export class Loop {
   /** Ends as a killed process does: whatever is under way comes to nothing. For simulations. */
   die(): void {
     this.#dead = true;
-    this.#stopping = true;
-    this.#keeping.stop();
+    this.#stop();
     this.#indexing.die();
     this.#flights.die();
     this.#wake();
@@ -305,8 +304,7 @@ export class Loop {
       await this.#rest(wait, signal);
     }
     if (this.#dead) return;
-    this.#stopping = true;
-    this.#keeping.stop();
+    this.#stop();
     const giveUp = new AbortController();
     const grace = clock.sleep(graceMs, giveUp.signal).then(() => 'late' as const);
     const drained = this.#drain().then(() => 'drained' as const);
@@ -328,10 +326,15 @@ export class Loop {
       if (!busy()) break;
       await this.#rest(wait, signal);
     }
-    this.#stopping = true;
-    this.#keeping.stop();
+    this.#stop();
     await this.#drain();
     await this.#end();
+  }
+
+  /** Only what is under way is brought home, without waiting for a store that cannot write. */
+  #stop(): void {
+    this.#stopping = true;
+    this.#keeping.stop();
   }
 
   async #end(): Promise<void> {

@@ -10,19 +10,22 @@ const accessEveryMs = 3_600_000;
 /** robots.txt as it was read, and sites in trouble: a few hundred bytes each. */
 const mannersEveryMs = 600_000;
 
+interface Known {
+  readonly access: AccessTimes;
+  readonly discovery: Discovery;
+  readonly lifetimes: Lifetimes;
+}
+
 type SavingParts = Pick<LoopParts, 'clock' | 'observer' | 'policy' | 'store'>;
 
 export class Saving {
   readonly #parts: SavingParts;
-  readonly #known: { readonly access: AccessTimes; readonly discovery: Discovery; readonly lifetimes: Lifetimes };
+  readonly #known: Known;
   #savedMs = 0;
   #savedAccessMs: number;
   #savedMannersMs = 0;
 
-  constructor(
-    parts: SavingParts,
-    known: { readonly access: AccessTimes; readonly discovery: Discovery; readonly lifetimes: Lifetimes },
-  ) {
+  constructor(parts: SavingParts, known: Known) {
     this.#parts = parts;
     this.#known = known;
     this.#savedAccessMs = parts.clock.nowMs();

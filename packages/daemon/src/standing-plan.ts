@@ -82,9 +82,11 @@ function requestsOf(loop: Loop, nowMs: number): Requests {
     for (const { index, page } of collection.sharing(entry))
       if (!page.paused) dueMs = Math.min(dueMs, policy.due(index, nowMs / 1000) * 1000);
     const { lastLookMs } = entry.state;
-    if (lastLookMs === undefined) unseen++;
-    // What nobody has seen is looked at at once, whatever the policy makes of it.
-    if (lastLookMs === undefined) dueMs = nowMs;
+    if (lastLookMs === undefined) {
+      unseen++;
+      // What nobody has seen is looked at at once, whatever the policy makes of it.
+      dueMs = nowMs;
+    }
     if (dueMs === Infinity) continue;
     requests.push({ entry, dueMs });
     if (lastLookMs === undefined) continue;

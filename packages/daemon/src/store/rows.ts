@@ -78,15 +78,15 @@ const statuses: readonly PageStatus[] = ['new', 'present', 'gone', 'unreadable']
 /** Ours, not the text that came from the file: one for all pages. */
 const statusOf = (text: string): PageStatus => statuses.find((status) => status === text)!;
 
-type Lasting<Value> = { -readonly [Key in keyof Value]: Value[Key] };
+type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
 /** Written out field by field: a million of them are read at the start of a large collection. */
 export function stateOf(row: StateRow): PageState {
-  const validators: Lasting<PageState['validators']> = {};
+  const validators: Writable<PageState['validators']> = {};
   if (row.etag !== null) validators.etag = row.etag;
   if (row.last_modified !== null) validators.lastModified = row.last_modified;
   if (row.validators_url !== null) validators.url = row.validators_url;
-  const state: Lasting<PageState> = {
+  const state: Writable<PageState> = {
     status: statusOf(row.status),
     version: row.version,
     toldVersion: row.told_version,

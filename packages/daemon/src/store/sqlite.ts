@@ -16,17 +16,17 @@ import { SqliteCare } from './care.ts';
 import { LookWrites, type Work } from './look-writes.ts';
 import { migrations } from './migrations.ts';
 import { SqliteOutbox } from './outbox.ts';
-import {
-  type Counts,
-  type Journal,
-  type Kept,
-  type LookEntry,
-  type NewPage,
-  type ListedPage,
-  type PageQuery,
-  type SiteHour,
-  type Store,
-  type Version,
+import type {
+  Counts,
+  Journal,
+  Kept,
+  ListedPage,
+  LookEntry,
+  NewPage,
+  PageQuery,
+  SiteHour,
+  Store,
+  Version,
 } from './port.ts';
 import { faultOf } from './sqlite-faults.ts';
 import { Writer } from './writer.ts';
