@@ -266,6 +266,19 @@ describe('prices', () => {
     expect(schedule[first][0]).toBe(0);
   });
 
+  test('pages are not alike whose urgencies are different functions', () => {
+    const page = (at: (delay: number) => number): Collected => ({
+      weight: 1,
+      change: [1, 0],
+      life: { kind: 'append' },
+      urgency: { kind: 'custom', at },
+    });
+    const pages = [page(() => 1), page((delay) => (delay === 0 ? 1 : 0))];
+    const { schedule, utility } = collectOptimal({ instants: 2, capacity: 1, pages });
+    expect(schedule.map((list) => Array.from(list))).toEqual([[1], [0]]);
+    expect(utility).toBe(2);
+  });
+
   test('a large epoch comes with a small, true gap', () => {
     const next = random(9);
     const pages = Array.from({ length: 150 }, (): Collected => {

@@ -16,7 +16,8 @@ import { priceBoundByDescent, pricedValue, pricesByCrowding } from './collect-bo
 import { collectComplete } from './collect-complete.ts';
 import { type CollectMarket, collectMarket } from './collect-market.ts';
 import type { Path } from './collect-page.ts';
-import { exchangeLooks, pathOf, pathsOf, refill, scheduleOf, searchLooks } from './collect-repair.ts';
+import { pathOf, pathsOf, scheduler } from './collect-paths.ts';
+import { exchangeLooks, refill, searchLooks } from './collect-repair.ts';
 import { pricesOfInstants } from './collect-settled.ts';
 import { type Collection, type CollectProblem, collect } from './collect.ts';
 
@@ -45,14 +46,14 @@ const triedWork = 4e6;
 
 export function collectOptimal(problem: CollectProblem, effort: CollectEffort = usualEffort): CertifiedCollection {
   const greedy = collect(problem, false);
-  const { proven, growth } = guaranteed(greedy, problem);
+  const { upperBound, proven, growth } = guaranteed(greedy, problem);
   // Only the moment counts, or nothing can be looked at: greedy is optimal, and needs no programme to prove it.
   if (growth === 0 || problem.capacity === 0) return settled(greedy, pricesOfInstants(problem, greedy.schedule));
   // Everything there is.
   if (proven) return settled(greedy, new Float64Array(problem.instants));
   const market = marketWithin(problem, effort);
   // Not even one search for every page: the paper's guarantee is the certificate.
-  if (!market) return { ...greedy, price: undefined, proven, upperBound: guaranteed(greedy, problem).upperBound };
+  if (!market) return { ...greedy, price: undefined, proven, upperBound };
   const exact = problem.instants <= exactInstantsMax ? exactly(problem, market, greedy, exactWork) : undefined;
   if (exact?.proven) return exact;
   const priced = byPrices(problem, market, exact ?? greedy, effort, exact?.upperBound ?? Infinity);
@@ -158,7 +159,7 @@ function exactly(
     const looks = Array.from(plan.rows, (row) => row + 1).filter((look) => look <= problem.instants);
     return pathOf(market, page, looks);
   });
-  const { schedule, utility } = scheduleOf(problem, paths);
+  const { schedule, utility } = scheduler(problem, market)(paths);
   return {
     schedule,
     utility,
@@ -178,8 +179,9 @@ function byPrices(
   const complete = collectComplete(problem);
   let best: Collection = complete && complete.utility > known.utility ? complete : known;
   const iterationsMax = iterationsWithin(market, effort);
+  const scheduleOf = scheduler(problem, market);
   const consider = (paths: readonly Path[]) => {
-    const found = scheduleOf(problem, paths);
+    const found = scheduleOf(paths);
     if (found.utility > best.utility) best = found;
   };
   // Making a schedule costs many searches: only now and then, and at the end.

@@ -1,10 +1,10 @@
 /**
  * What a schedule of collecting gains after it was made: pages planned again one by one and two by two in what the others
- * leave, a few pages searched over all their last looks, and looks that capture nothing left out.
+ * leave, and a few pages searched over all their last looks.
  */
-import type { Collected } from '../loss/capture.ts';
 import type { CollectMarket } from './collect-market.ts';
 import type { Path } from './collect-page.ts';
+import { pathOf } from './collect-paths.ts';
 import type { Collection, CollectProblem } from './collect.ts';
 import { type Gaps, exchangePairs } from './exchange.ts';
 import { type LastLooks, choicesMax, choicesOf, searchLastLooks, searchPagesMax } from './last-look-search.ts';
@@ -115,65 +115,4 @@ export function searchLooks(
     return pathOf(market, page, list);
   });
   return { paths, bound: -best.lowerBound };
-}
-
-/** A page's looks with their gain, without those that capture nothing. */
-export function pathOf(market: CollectMarket, page: number, looks: readonly number[]): Path {
-  const { at } = market.inner.moments[page];
-  const useful: number[] = [];
-  let gain = 0;
-  let captured = 0;
-  for (const look of looks) {
-    const from = captured;
-    while (captured < at.length && at[captured] <= look) captured++;
-    const more = captured > from ? market.inner.gain(page, from, look) : 0;
-    if (more > 0) useful.push(look);
-    gain += more;
-  }
-  return { looks: useful, gain };
-}
-
-export function pathsOf({ pages }: CollectProblem, market: CollectMarket, schedule: readonly Int32Array[]): Path[] {
-  const looks: number[][] = pages.map(() => []);
-  schedule.forEach((list, index) => list.forEach((page) => looks[page].push(index + 1)));
-  return looks.map((list, page) => pathOf(market, page, list));
-}
-
-/** Pages that are alike share their looks so that the lowest has the earliest. */
-export function scheduleOf({ pages, instants }: CollectProblem, paths: readonly Path[]): Collection {
-  const lists: number[][] = Array.from({ length: instants }, () => []);
-  let utility = 0;
-  lowestFirst(pages, paths).forEach(({ looks, gain }, page) => {
-    utility += gain;
-    for (const look of looks) lists[look - 1].push(page);
-  });
-  return { schedule: lists.map((list) => Int32Array.from(list)), utility };
-}
-
-function lowestFirst(pages: readonly Collected[], paths: readonly Path[]): readonly Path[] {
-  const alike = new Map<string, number[]>();
-  pages.forEach((page, n) => {
-    if (paths[n].looks.length === 0 && paths[n].gain === 0 && typeof page.change === 'object' && pages.length > 2000)
-      return;
-    const name = JSON.stringify([page.weight, page.change, page.life, page.urgency, page.site]);
-    const list = alike.get(name);
-    if (list) list.push(n);
-    else alike.set(name, [n]);
-  });
-  const sorted = [...paths];
-  for (const list of alike.values()) {
-    if (list.length === 1) continue;
-    const own = list.map((page) => paths[page]).sort((a, b) => earlier(a.looks, b.looks));
-    list.forEach((page, n) => (sorted[page] = own[n]));
-  }
-  return sorted;
-}
-
-/** By the first look in which they differ; a look comes before none. */
-function earlier(a: readonly number[], b: readonly number[]): number {
-  for (let n = 0; n < Math.max(a.length, b.length); n++) {
-    const difference = (a[n] ?? Infinity) - (b[n] ?? Infinity);
-    if (difference !== 0 && !Number.isNaN(difference)) return difference;
-  }
-  return 0;
 }

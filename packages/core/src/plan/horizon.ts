@@ -17,6 +17,7 @@ import { exchangePairs } from './exchange.ts';
 import { type HorizonLoss, type HorizonPage, costCells, costIndex, gapCosts } from './horizon-costs.ts';
 import { planAtScale } from './horizon-scale.ts';
 import { choicesMax, choicesOf, searchLastLooks, searchPagesMax } from './last-look-search.ts';
+import { lowestFirst } from './lowest-first.ts';
 
 export interface HorizonProblem {
   readonly days: number;
@@ -60,10 +61,10 @@ export function planHorizon(problem: HorizonProblem): HorizonPlan {
     const none = pages.map((_, page) => market.plan(page, []));
     const found = assign(market, none, none, limitsFor(days));
     exact = asPlan(found, days);
-    if (found.proven) return lowestFirst(exact, kinds.kindOf, kinds.count.length, days);
+    if (found.proven) return inOrder(exact, kinds.kindOf, kinds.count.length, days);
   }
   const priced = planByPrices(problem, kinds);
-  return lowestFirst(exact ? betterOf(exact, priced) : priced, kinds.kindOf, kinds.count.length, days);
+  return inOrder(exact ? betterOf(exact, priced) : priced, kinds.kindOf, kinds.count.length, days);
 }
 
 function betterOf(a: HorizonPlan, b: HorizonPlan): HorizonPlan {
@@ -72,8 +73,8 @@ function betterOf(a: HorizonPlan, b: HorizonPlan): HorizonPlan {
 }
 
 /** By prices alone, for any size. */
-export function planByPrices({ days, capacity, ...problem }: HorizonProblem, known?: Kinds): HorizonPlan {
-  const kinds = known ?? kindsOf({ days, capacity, ...problem });
+export function planByPrices(problem: HorizonProblem, kinds = kindsOf(problem)): HorizonPlan {
+  const { days, capacity } = problem;
   const few = kinds.count.length * days * days <= clearCellsMax && days <= exactDaysMax;
   const pages = kinds.kindOf.length;
   const repair = (plan: HorizonPlan): HorizonPlan =>
@@ -155,29 +156,20 @@ function looksOf(looks: Uint8Array, page: number, days: number): number[] {
   return list;
 }
 
-/** Pages of one kind share out their strategies so that the lowest looks first. */
-function lowestFirst(plan: HorizonPlan, kindOf: Int32Array, kinds: number, days: number): HorizonPlan {
+/** The plan with the lowest page of each kind looking first. */
+function inOrder(plan: HorizonPlan, kindOf: Int32Array, kinds: number, days: number): HorizonPlan {
   if (kinds === kindOf.length) return plan;
-  const start = new Int32Array(kinds + 1);
-  for (const kind of kindOf) start[kind + 1]++;
-  for (let kind = 0; kind < kinds; kind++) start[kind + 1] += start[kind];
-  const members = new Int32Array(kindOf.length);
-  const filled = start.slice(0, kinds);
-  kindOf.forEach((kind, page) => (members[filled[kind]++] = page));
   const looks = plan.looks.slice();
   const compare = (a: number, b: number): number => {
     for (let d = 0; d < days; d++) {
       const difference = plan.looks[b * days + d] - plan.looks[a * days + d];
       if (difference !== 0) return difference;
     }
-    return a - b;
+    return 0;
   };
-  for (let kind = 0; kind < kinds; kind++) {
-    const own = members.subarray(start[kind], start[kind + 1]);
-    if (own.length === 1) continue;
-    const sorted = own.slice().sort(compare);
-    own.forEach((page, n) => looks.set(plan.looks.subarray(sorted[n] * days, (sorted[n] + 1) * days), page * days));
-  }
+  lowestFirst(kindOf, kinds, compare).forEach((from, page) => {
+    if (from !== page) looks.set(plan.looks.subarray(from * days, (from + 1) * days), page * days);
+  });
   return { ...plan, looks };
 }
 
@@ -212,7 +204,7 @@ export function planStrategies(costs: readonly Float64Array[], days: number, cap
   const none = costs.map((_, page) => planOf(page, 0));
   const names = new Map<string, number>();
   const kindOf = Int32Array.from(costs, (list) => numbered(names, list.join()));
-  return lowestFirst(asPlan(assign(market, none, none, limitsFor(days)), days), kindOf, names.size, days);
+  return inOrder(asPlan(assign(market, none, none, limitsFor(days)), days), kindOf, names.size, days);
 }
 
 /** Each branch and pivot costs with a high power of the days: the effort stays one of seconds. */
