@@ -275,7 +275,8 @@ class Planner {
       );
     }
     this.#fillUp(looks, used);
-    return { looks, cost: this.#cost(looks), lowerBound: Math.min(bound, this.#cost(looks)), prices: price };
+    const cost = this.#cost(looks);
+    return { looks, cost, lowerBound: Math.min(bound, cost), prices: price };
   }
 
   /** Steps up the slope of D towards the plan's cost, and the plans of the best prices met on the way. */
