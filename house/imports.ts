@@ -97,7 +97,7 @@ export const rooms: readonly Room[] = [
   {
     folder: 'packages/dashboard/src',
     // The generated client is types and one function: what the API promises, and nothing of the daemon.
-    // The form of the demonstration's report is types alone.
+    // The form of the demonstration's report is types, and what it says when.
     may: ['packages/daemon/src/api/client.ts', 'packages/daemon/src/demo/report-form.ts'],
     packages: ['@revisit/core', 'preact', 'uplot'],
   },

@@ -2,7 +2,13 @@
 import type { DemoReport } from '../../daemon/src/demo/report-form.ts';
 import { Problem, urlOf } from './server.ts';
 
-export type { DelayRow, DemoRate, DemoReport } from '../../daemon/src/demo/report-form.ts';
+export {
+  type DelayRow,
+  type DemoRate,
+  type DemoReport,
+  paceToTell,
+  waitsFor,
+} from '../../daemon/src/demo/report-form.ts';
 
 const key = 'revisit-demo';
 

@@ -1,4 +1,4 @@
-/** What a demonstration says of itself, to its own command and to the dashboard: types alone, so that both read one form. */
+/** What a demonstration says of itself, to its own command and to the dashboard: its form, and when it says what. Imports nothing. */
 export type Kind = 'news' | 'shop' | 'blog' | 'feed' | 'json' | 'docs' | 'noisy' | 'slow' | 'failing';
 
 export interface DemoRate {
@@ -41,4 +41,15 @@ export interface DemoReport {
   /** Half of the pages have a learned rate within this factor of the true one. */
   readonly medianFactor: number | null;
   readonly rates: readonly DemoRate[];
+}
+
+/** Above this pace nobody sees that the demonstration's time waits for its work. */
+export const paceToTell = 0.9;
+
+/** What the comparison over the last day waits for; undefined where there is one. */
+export function waitsFor({ delayHours, changes, changesNeeded }: DemoReport): string | undefined {
+  if (delayHours.lastDay.uniform !== null) return undefined;
+  return changes.happened < changesNeeded
+    ? `compared once ${changesNeeded} changes have happened`
+    : 'too few changes in the last day to compare';
 }

@@ -3,7 +3,7 @@ import { Figures } from '../parts/figures.tsx';
 import { Plot } from '../parts/plot.tsx';
 import { RateScatter } from '../parts/rate-scatter.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { type DemoReport, type DelayRow, askDemo } from '../demo.ts';
+import { type DemoReport, type DelayRow, askDemo, paceToTell, waitsFor } from '../demo.ts';
 import { hours, number } from '../format.ts';
 import { useAsk } from '../server.ts';
 
@@ -49,9 +49,6 @@ export function Demo() {
   );
 }
 
-/** Above this nobody sees that the demonstration's time waits for its work. */
-const paceToTell = 0.9;
-
 function against({ ours, uniform }: DelayRow): string {
   if (ours === null || uniform === null || uniform === 0) return '';
   const share = ours / uniform;
@@ -61,13 +58,7 @@ function against({ ours, uniform }: DelayRow): string {
 
 function Numbers({ demo }: { readonly demo: DemoReport }) {
   const { lastDay } = demo.delayHours;
-  // Changes that wait still count with what they have waited so far: at first every mean is too small to be compared.
-  const early =
-    lastDay.uniform === null
-      ? demo.changes.happened < demo.changesNeeded
-        ? `compared once ${number(demo.changesNeeded, 9)} changes have happened`
-        : 'too few changes in the last day to compare'
-      : undefined;
+  const early = waitsFor(demo);
   return (
     <Figures
       figures={[

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Demo } from '../../demo/demo.ts';
-import type { DemoReport } from '../../demo/report-form.ts';
+import { type DemoReport, paceToTell, waitsFor } from '../../demo/report-form.ts';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
 import { type CommandOutcome, counted, done, note, print, printJson, wrong } from '../outcome.ts';
@@ -20,26 +20,16 @@ interface DemoOptions {
 
 const hours = (value: number | null): string => (value === null ? '–' : `${value.toFixed(2)} h`);
 
-/** Above this nobody sees that the demonstration's time waits for its work. */
-const paceToTell = 0.9;
-
-/** The comparison, or what it waits for. */
-function comparison({ delayHours, changes, changesNeeded }: DemoReport): string {
-  const { uniform, bound } = delayHours.lastDay;
-  if (uniform !== null) return `, uniform ${hours(uniform)}, bound ${hours(bound)}`;
-  return changes.happened < changesNeeded
-    ? ` so far, compared once ${changesNeeded} changes have happened`
-    : ' so far, too few changes in the last day to compare';
-}
-
 export function line(report: DemoReport): string {
-  const { lastDay } = report.delayHours;
+  const { ours, uniform, bound } = report.delayHours.lastDay;
+  const early = waitsFor(report);
+  const comparison = early === undefined ? `, uniform ${hours(uniform)}, bound ${hours(bound)}` : ` so far, ${early}`;
   const factor = report.medianFactor === null ? '–' : `×${report.medianFactor.toFixed(2)}`;
   const busy =
     report.pace < paceToTell
       ? `  (a busy machine: ${Math.round(report.pace * 100)} % of the speed, so that no look is lost)`
       : '';
-  return `day ${report.virtualDays.toFixed(1)}  ${report.looks} looks  ${counted(report.changes.happened, 'change')}, ${report.changes.unseen} unseen  delay: ours ${hours(lastDay.ours)}${comparison(report)}  rates within ${factor}${busy}`;
+  return `day ${report.virtualDays.toFixed(1)}  ${report.looks} looks  ${counted(report.changes.happened, 'change')}, ${report.changes.unseen} unseen  delay: ours ${hours(ours)}${comparison}  rates within ${factor}${busy}`;
 }
 
 /** q, Esc or Ctrl-C; on a pipe only the signals. */
