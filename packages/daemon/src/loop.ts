@@ -255,6 +255,11 @@ export class Loop {
     if (entry?.state.detectState !== undefined) entry.state = { ...entry.state, detectState };
   }
 
+  /** Whether the page was asked for and has not left. */
+  isInLine(entry: Entry): boolean {
+    return this.#departures.isAsked(entry);
+  }
+
   /** Look at this page as soon as politeness allows, whatever the plan says. */
   probeNow(id: string): boolean {
     const entry = this.collection.byId(id);

@@ -82,11 +82,9 @@ function requestsOf(loop: Loop, nowMs: number): Requests {
     for (const { index, page } of collection.sharing(entry))
       if (!page.paused) dueMs = Math.min(dueMs, policy.due(index, nowMs / 1000) * 1000);
     const { lastLookMs } = entry.state;
-    if (lastLookMs === undefined) {
-      unseen++;
-      // What nobody has seen is looked at at once, whatever the policy makes of it.
-      dueMs = nowMs;
-    }
+    if (lastLookMs === undefined) unseen++;
+    // What nobody has seen is looked at at once, whatever the policy makes of it; so is what stands in line.
+    if (lastLookMs === undefined || loop.isInLine(entry)) dueMs = nowMs;
     if (dueMs === Infinity) continue;
     requests.push({ entry, dueMs });
     if (lastLookMs === undefined) continue;

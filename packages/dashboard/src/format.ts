@@ -44,7 +44,7 @@ export const milliseconds = (ms: number): string => (ms < 1_500 ? `${Math.round(
 
 /** Hours in words. */
 export const hours = (value: number | null | undefined): string =>
-  value === null || value === undefined || !Number.isFinite(value) ? '–' : span(value * 3_600_000);
+  value === null || value === undefined || !Number.isFinite(value) ? '–' : milliseconds(value * 3_600_000);
 
 /** A rate in the unit that makes it readable. */
 export function rate(perDay: number | null): string {

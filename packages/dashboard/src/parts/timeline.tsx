@@ -23,7 +23,7 @@ export function Timeline({ probes, now }: { readonly probes: readonly Probe[]; r
     resized.observe(element);
     return () => resized.disconnect();
   }, [empty]);
-  if (empty) return <p class="soft">No look is planned: nothing is watched, or all of it is paused or in line.</p>;
+  if (empty) return <p class="soft">No look is planned: nothing is watched, or all of it is paused or under way.</p>;
   const bySite = new Map<string, Probe[]>();
   for (const probe of probes) bySite.set(probe.site, [...(bySite.get(probe.site) ?? []), probe]);
   const sites = [...bySite].sort((a, b) => b[1].length - a[1].length).slice(0, sitesMax);
