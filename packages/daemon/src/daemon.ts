@@ -31,8 +31,6 @@ import type { NewPageSettings, Page } from './values/page.ts';
 import { userAgentOf } from './version.ts';
 import { WebSub, type WebSubParts } from './websub.ts';
 
-export { createPolicy, policyUnknown } from './config/collections.ts';
-
 /** What a daemon lives in where that is not this machine's time and the internet. */
 export interface World {
   readonly clock?: Clock;

@@ -128,7 +128,7 @@ export function createClient(send: (request: Sent) => Promise<unknown>): Ask {
     const [method, pattern] = name.split(' ') as [string, string];
     const values = new Map(Object.entries(input.path ?? {}));
     const path = pattern.replace(/\\{(\\w+)\\}/g, (_, part: string) => encodeURIComponent(String(values.get(part))));
-    const given = (values: object = {}) => Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
+    const given = (fields: object = {}) => Object.entries(fields).filter(([, value]) => value !== undefined && value !== '');
     const words = new URLSearchParams(given(input.query).map(([word, value]) => [word, String(value)])).toString();
     const header = Object.fromEntries(given(input.header)) as Record<string, string>;
     return send({ method, path: words === '' ? path : \`\${path}?\${words}\`, header, body: input.body });

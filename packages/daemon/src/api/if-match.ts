@@ -1,7 +1,7 @@
 /**
- * Changing something only if it is still what was read: `If-Match` on PATCH and on a page's DELETE. What can be set and what is seen of a thing come
- * in one body, and the latter changes all the time; so an ETag has two parts, and only the first, which stands for the
- * settings, is compared here. The whole of it serves `If-None-Match`.
+ * Changing something only if it is still what was read: `If-Match` on PATCH and on a page's DELETE. What can be set and what
+ * is seen of a thing come in one body, and the latter changes all the time; so an ETag has two parts, and only the first,
+ * which stands for the settings, is compared here. The whole of it serves `If-None-Match`.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -10,7 +10,7 @@ const robotBreadth = 64;
 const spare = 1.25;
 
 /** What of the loop says how many robots it could keep busy. */
-export interface WantingLoop {
+interface WantingLoop {
   readonly collection: { readonly size: number };
   readonly settings: { readonly looksPerSecond: number; readonly queueMax: number };
   counts(): { readonly pool: { readonly fetchMsMean: number; readonly indexMsMean: number } };

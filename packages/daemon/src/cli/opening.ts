@@ -1,6 +1,6 @@
 /**
- * How `check` and `plan` begin: through the daemon that runs on the data folder, or alone on the folder where none does, with the pages that
- * the configuration names as a daemon would have them.
+ * How `check` and `plan` begin: through the daemon that runs on the data folder, or alone on the folder where none does, with
+ * the pages that the configuration names as a daemon would have them.
  */
 import { existsSync } from 'node:fs';
 import type { Config, Flags } from '../config/config.ts';

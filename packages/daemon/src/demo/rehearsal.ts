@@ -3,7 +3,8 @@
  * two, and the same seed gives the same days, so how soon learning pays can be read off, compared and tested.
  */
 import { random } from '@revisit/core';
-import { createPolicy, detector } from '../daemon.ts';
+import { createPolicy } from '../config/collections.ts';
+import { detector } from '../daemon.ts';
 import { Desk } from '../desk.ts';
 import { readPage } from '../config/page-input.ts';
 import { Loop } from '../loop.ts';
