@@ -171,6 +171,8 @@ test('thousands of pages are added, edited and removed in one request each, and 
   // Nobody has looked at them: what is believed of their rate is a guess, and no answer.
   expect(added.body.pages[0]).toMatchObject({ looks: 0, current: null, rate: null, rateInterval: null });
   expect((await ask('GET', `/api/pages/${id}`)).body).toMatchObject({ rate: expect.any(Number) });
+  const fastest = await ask<{ pages: { rate: number | null }[] }>('GET', '/api/pages?order=rate&limit=5');
+  expect(fastest.body.pages.map(({ rate }) => rate !== null)).toEqual([true, true, true, false, false]);
   const match = { tag: 'bulk' };
   const update = { do: 'update', match, set: { paused: true }, addTags: ['more'], removeTags: ['none'] };
   expect((await ask('POST', '/api/pages/bulk', update, { 'idempotency-key': 'edit-1' })).body).toEqual({

@@ -2,6 +2,7 @@
  * Lists of pages in any order, from what the running daemon holds in memory: a hundred thousand pages are filtered and
  * ordered in tens of milliseconds, and a list that is scrolled through is made once.
  */
+import type { Belief } from '@revisit/core';
 import type { Entry } from '../collection.ts';
 import type { Desk } from '../desk.ts';
 import type { WatchedPage } from '../values/look.ts';
@@ -38,6 +39,10 @@ export function fits({ page, state }: WatchedPage, filter: PageFilter): boolean 
 const titleOf = ({ page, state }: WatchedPage): string =>
   (page.title ?? state.seenTitle ?? page.url.replace(/^https?:\/\//, '')).toLowerCase();
 
+/** As answers have it: what is believed of a page that nobody has seen is a guess. */
+const seenBelief = (entry: Entry, desk: Desk): Belief | undefined =>
+  entry.state.version > 0 ? desk.belief(entry) : undefined;
+
 /** Smallest first; what has no value comes last. */
 const keys = {
   changed: ({ state }: WatchedPage) => -(state.lastChangeMs ?? 0),
@@ -48,8 +53,8 @@ const keys = {
 /** Likewise, by what only a running daemon knows. */
 const plannedKeys = {
   next: (entry: Entry, desk: Desk) => desk.dueMs(entry) ?? Infinity,
-  current: (entry: Entry, desk: Desk) => (entry.state.version > 0 ? desk.belief(entry)?.current : undefined) ?? 2,
-  rate: (entry: Entry, desk: Desk) => -(desk.belief(entry)?.ratePerDay ?? 0),
+  current: (entry: Entry, desk: Desk) => seenBelief(entry, desk)?.current ?? 2,
+  rate: (entry: Entry, desk: Desk) => -(seenBelief(entry, desk)?.ratePerDay ?? 0),
 };
 type PlannedOrder = keyof typeof plannedKeys;
 
