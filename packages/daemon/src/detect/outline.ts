@@ -27,15 +27,15 @@ export function outline(source: string): readonly OutlineNode[] {
   const tree = parseHtml(source);
   const counts = countNames(tree);
   const nodes: OutlineNode[] = [];
-  const known = new Map<Element, string>();
-  const depths: number[] = [];
+  const selectorOf = selectors(tree, counts);
+  /** The boxes of the list that the walk is inside of. */
+  const inside: Element[] = [];
   walk(
     tree,
     (node) => {
       if (!isTag(node)) return true;
       if (skipped.has(node.name) || nodes.length >= nodesMax) return false;
-      const selector = selectorOf(node, counts, known);
-      known.set(node, selector);
+      const selector = selectorOf(node);
       if (transparent.has(node.name) && !node.attribs['id']) return true;
       const text = visibleText(node).replaceAll('\n', ' · ').slice(0, textCharactersMax);
       if (text === '') return true;
@@ -45,39 +45,27 @@ export function outline(source: string): readonly OutlineNode[] {
       if (only.length === 1 && inner && isTag(inner) && !transparent.has(inner.name) && !node.attribs['id'])
         return true;
       nodes.push({
-        depth: depths.length,
+        depth: inside.length,
         tag: node.name,
         selector,
         matches: counts.get(selector) ?? 1,
         text,
       });
-      depths.push(nodes.length);
+      inside.push(node);
       return true;
     },
     (node) => {
-      if (isTag(node) && nodes.length > 0 && opened(node, known, nodes, depths)) depths.pop();
+      if (inside.at(-1) === node) inside.pop();
     },
   );
   return nodes;
 }
 
-/** Whether leaving this element closes the deepest box that is open. */
-function opened(
-  node: Element,
-  selectors: ReadonlyMap<Element, string>,
-  nodes: readonly OutlineNode[],
-  depths: readonly number[],
-): boolean {
-  const last = depths.at(-1);
-  return last !== undefined && nodes[last - 1]!.selector === selectors.get(node);
-}
-
 /** Gives each element of a tree its selector; parents are to be asked for before their children. */
-export function selectors(tree: Tree): (element: Element) => string {
-  const counts = countNames(tree);
+export function selectors(tree: Tree, counts = countNames(tree)): (element: Element) => string {
   const known = new Map<Element, string>();
   return (element) => {
-    const selector = selectorOf(element, counts, known);
+    const selector = shortest(element, counts, known);
     known.set(element, selector);
     return selector;
   };
@@ -108,11 +96,7 @@ const classesOf = (element: Element): readonly string[] =>
     .filter((name) => name !== '' && /^[A-Za-z]/.test(name) && !madeUp.test(name));
 
 /** The shortest name that means this element alone; else its place below its parent. */
-function selectorOf(
-  element: Element,
-  counts: ReadonlyMap<string, number>,
-  known: ReadonlyMap<Element, string>,
-): string {
+function shortest(element: Element, counts: ReadonlyMap<string, number>, known: ReadonlyMap<Element, string>): string {
   const id = idOf(element);
   if (id && counts.get(`#${id}`) === 1) return `#${id}`;
   const own = classesOf(element).find((name) => counts.get(`${element.name}.${name}`) === 1);
