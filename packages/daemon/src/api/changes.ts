@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
-import type { Change } from '../values/change.ts';
+import { type Change, changeKinds } from '../values/change.ts';
 import { changeBody } from './bodies.ts';
 import { securityHeaders } from './headers.ts';
 import { type Api, Media, Nothing, operation } from './operation.ts';
 import { unavailable } from './problem.ts';
 import { badCursor, cursorOf } from './query.ts';
-import { ChangeBody, OneOf, changeKinds } from './schemas.ts';
+import { ChangeBody, OneOf } from './schemas.ts';
 import { Seen } from './seen.ts';
 
 /** Proxies close connections that stay silent for a minute. */

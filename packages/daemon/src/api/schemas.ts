@@ -1,5 +1,6 @@
 /** The bodies of the API as schemas: the one description that requests, answers, /openapi.json and the typed client share. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { changeKinds } from '../values/change.ts';
 
 /** Named schemas, as they appear under `components` of the OpenAPI document. */
 export const schemas: TSchema[] = [];
@@ -32,7 +33,6 @@ export const FaultBody = named('Fault', Type.Object({ code: Type.String(), sente
 
 export const pageStatuses = ['new', 'present', 'gone', 'unreadable'] as const;
 export const lookKindNames = ['first', 'changed', 'unchanged', 'gone', 'unreadable', 'refused', 'failed'] as const;
-export const changeKinds = ['changed', 'gone', 'returned', 'moved', 'discovered', 'trouble'] as const;
 export const scopes = ['read', 'write', 'admin'] as const;
 
 const Profile = Type.Object({

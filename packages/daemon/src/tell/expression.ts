@@ -9,7 +9,7 @@
  * Values are words, "quoted texts", numbers or /regular expressions/; a path that starts with a slash needs quotes. Comparing texts ignores case; `~` means contains, or
  * for `page`, `url` and `site` a pattern with *. Errors say where they are.
  */
-import type { Change } from '../values/change.ts';
+import { changeKinds } from '../values/change.ts';
 
 export const textFields = [
   'page',
@@ -23,14 +23,6 @@ export const textFields = [
   'removed',
   'summary',
 ] as const;
-const kinds: readonly string[] = [
-  'changed',
-  'gone',
-  'returned',
-  'moved',
-  'discovered',
-  'trouble',
-] satisfies Change['kind'][];
 export const numberFields = ['size', 'count'] as const;
 export type TextField = (typeof textFields)[number];
 export type NumberField = (typeof numberFields)[number];
@@ -244,8 +236,8 @@ class Parser {
 
 /** A kind that does not exist would match nothing for ever, and nobody would learn of it. */
 function knownKind(value: Token): void {
-  if (value.kind !== 'pattern' && !kinds.includes(value.text.toLowerCase()))
-    throw new Wrong(value.at, `"${value.text}" is no kind of change; kinds are ${kinds.join(', ')}`);
+  if (value.kind !== 'pattern' && !changeKinds.some((kind) => kind === value.text.toLowerCase()))
+    throw new Wrong(value.at, `"${value.text}" is no kind of change; kinds are ${changeKinds.join(', ')}`);
 }
 
 const shown = (token: Token): string => (token.kind === 'end' ? 'the end' : `"${token.text}"`);

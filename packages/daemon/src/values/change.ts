@@ -35,6 +35,8 @@ export type Detection =
    */
   | { readonly kind: 'unreadable'; readonly fault: Fault; readonly again: boolean };
 
+export const changeKinds = ['changed', 'gone', 'returned', 'moved', 'discovered', 'trouble'] as const;
+
 /** One entry of the log of changes: every change once, in order. */
 export interface Change {
   /** Position in the log, from 1, without holes; also the cursor. */
@@ -46,7 +48,7 @@ export interface Change {
   readonly site: string;
   readonly title?: string;
   readonly tags: readonly string[];
-  readonly kind: 'changed' | 'gone' | 'returned' | 'moved' | 'discovered' | 'trouble';
+  readonly kind: (typeof changeKinds)[number];
   /** When we saw it, and when we had last seen the page without it. */
   readonly atMs: number;
   readonly afterMs?: number;
