@@ -147,10 +147,7 @@ export class SqliteCare {
       .get() as Omit<Checkup, 'findings' | 'repaired'>;
   }
 
-  /**
-   * Lets go what the rules no longer keep; returns how many versions went. `ownOf` reads the rules that a page has of its
-   * own (`options.keep`), which replace the others.
-   */
+  /** As the port's `retain`, inside the transaction of whoever calls. */
   retain(
     retention: Retention,
     nowMs: number,
@@ -158,30 +155,27 @@ export class SqliteCare {
   ): number {
     const own = `json_extract(settings, '$.options.keep')`;
     const all = Object.keys(retention).length > 0;
-    const work = () => {
-      const pages = this.#db
+    const pages = this.#db
+      .prepare(
+        `SELECT pk, version, told_version AS told, ${own} AS keep FROM states JOIN pages USING (pk)
+         ${all ? '' : `WHERE ${own} IS NOT NULL`}`,
+      )
+      .all() as { pk: number; version: number; told: number; keep: string | null }[];
+    let gone = 0;
+    for (const { pk, version, told, keep } of pages) {
+      const rules = (keep === null ? undefined : ownOf(JSON.parse(keep))) ?? retention;
+      const versions = this.#db
         .prepare(
-          `SELECT pk, version, told_version AS told, ${own} AS keep FROM states JOIN pages USING (pk)
-           ${all ? '' : `WHERE ${own} IS NOT NULL`}`,
+          `SELECT number, at AS atMs, coalesce((SELECT length(packed) FROM contents WHERE name = content), 0) AS bytesKept
+           FROM versions WHERE pk = ? ORDER BY number`,
         )
-        .all() as { pk: number; version: number; told: number; keep: string | null }[];
-      let gone = 0;
-      for (const { pk, version, told, keep } of pages) {
-        const rules = (keep === null ? undefined : ownOf(JSON.parse(keep))) ?? retention;
-        const versions = this.#db
-          .prepare(
-            `SELECT number, at AS atMs, coalesce((SELECT length(packed) FROM contents WHERE name = content), 0) AS bytesKept
-             FROM versions WHERE pk = ? ORDER BY number`,
-          )
-          .all(pk) as { number: number; atMs: number; bytesKept: number }[];
-        const numbers = expired(versions, rules, nowMs, new Set([version, told]));
-        this.#archive.drop(pk, numbers);
-        gone += numbers.length;
-      }
-      if (gone > 0) this.#archive.sweep();
-      return gone;
-    };
-    return this.#db.transaction(work).immediate();
+        .all(pk) as { number: number; atMs: number; bytesKept: number }[];
+      const numbers = expired(versions, rules, nowMs, new Set([version, told]));
+      this.#archive.drop(pk, numbers);
+      gone += numbers.length;
+    }
+    if (gone > 0) this.#archive.sweep();
+    return gone;
   }
 
   /** Gives space back to the disk; returns the bytes of the file before and after. */
