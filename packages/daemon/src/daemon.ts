@@ -7,7 +7,7 @@ import { createApi } from './api/server.ts';
 import { restoreSettings } from './api/settings.ts';
 import { websubRoutes } from './api/websub.ts';
 import { collectionsOf } from './config/collections.ts';
-import type { Config } from './config/config.ts';
+import type { Config, Read } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
 import { readRetention } from './config/retention.ts';
 import { siteSettings } from './config/site-rules.ts';
@@ -178,12 +178,7 @@ export type Started =
   | { readonly kind: 'wrong'; readonly sentence: string };
 
 /** The pages that the configuration names. */
-export async function configuredPages(
-  config: Config,
-): Promise<
-  | { readonly kind: 'right'; readonly value: readonly NewPageSettings[] }
-  | { readonly kind: 'wrong'; readonly sentence: string }
-> {
+export async function configuredPages(config: Config): Promise<Read<readonly NewPageSettings[]>> {
   const pages: NewPageSettings[] = [];
   for (const [i, input] of config.pages.entries()) {
     const page = readPage(input);
@@ -192,7 +187,7 @@ export async function configuredPages(
     if (wrong !== undefined) return { kind: 'wrong', sentence: `pages.${i}: ${wrong}` };
     pages.push(page.value);
   }
-  return { kind: 'right', value: pages };
+  return { kind: 'read', value: pages };
 }
 
 export async function startDaemon(config: Config, signal: AbortSignal, world: World = {}): Promise<Started> {
