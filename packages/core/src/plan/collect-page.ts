@@ -36,6 +36,8 @@ export type Search = (page: number) => Path;
 
 export interface PageMarket {
   readonly moments: readonly Moments[];
+  /** The number of the page's possible changes up to each instant, from instant 0 on. */
+  statesOf(page: number): Int32Array;
   /** The search at these prices, `price[f − 1]` for f = 1…N; `anySign` when some may be negative. */
   at(price: Float64Array, anySign: boolean): Search;
   /** g(s, f) of a page that has `captured` changes behind it, for f from the next possible change on. */
@@ -55,22 +57,28 @@ const queuedMin = 24;
 export function pageMarket(pages: readonly Collected[], instants: number): PageMarket {
   const moments = pages.map((page) => momentsOf(page.change, instants));
   const powers = new Map<number, Float64Array>();
-  const laws = pages.map((page, n) => lawOf(page, moments[n].at.length, instants, powers));
+  const laws = pages.map((page) => lawOf(page, instants, powers));
   let cells = 0;
   moments.forEach(({ at }, page) => (cells += laws[page].power ? 0 : at.length * (instants + 1)));
   const remember = cells <= rememberedMax;
   const rowsOf = rowMaker(pages, moments, remember, instants);
-  const queued = queues(pages, moments, laws, remember, rowsOf, instants);
+  const statesOf = stateMaker(moments, instants);
+  const isQueued = (page: number): boolean => {
+    const { falling, power } = laws[page];
+    return falling && moments[page].at.length >= queuedMin && (power !== undefined || remember);
+  };
+  const queued = queues(pages, moments, laws, isQueued, rowsOf, statesOf);
   const queue = queueWorkspace(instants);
   const bits = Math.ceil(Math.log2(instants + 2));
   let steps = 0;
   moments.forEach(({ at }, page) => {
-    if (laws[page].queued && (laws[page].power || remember)) steps += instants * bits + 1;
+    if (isQueued(page)) steps += instants * bits + 1;
     else steps += at.length * (laws[page].power ? at.length + 8 : instants) + 1;
   });
   const work = workspace(instants, Math.max(1, ...moments.map(({ at }) => at.length + 1)));
   return {
     moments,
+    statesOf,
     steps,
     falling: laws.every(({ falling }) => falling),
     at: (price, anySign) => {
@@ -102,49 +110,39 @@ function queues(
   pages: readonly Collected[],
   moments: readonly Moments[],
   laws: readonly Law[],
-  remember: boolean,
+  isQueued: (page: number) => boolean,
   rowsOf: (page: number, state: number) => Float64Array,
-  instants: number,
+  statesOf: (page: number) => Int32Array,
 ): (page: number) => Gain | undefined {
   const made: (Gain | undefined)[] = [];
-  return (page) => {
-    const { queued, power } = laws[page];
-    if (!queued || (!power && !remember)) return undefined;
-    const { at } = moments[page];
-    return (made[page] ??= (() => {
-      const state = statesOf(at, instants);
-      if (power)
-        return factorGain(pages[page].weight, changesToForget(pages[page].life) === 1, power, moments[page], state);
-      return tableGain(
-        Array.from(at, (_, n) => rowsOf(page, n)),
-        state,
-      );
-    })());
+  const make = (page: number): Gain => {
+    const { weight, life } = pages[page];
+    const { power } = laws[page];
+    if (power) return factorGain(weight, changesToForget(life) === 1, power, moments[page], statesOf(page));
+    const rows = Array.from(moments[page].at, (_, n) => rowsOf(page, n));
+    return tableGain(rows, statesOf(page));
   };
+  return (page) => (isQueued(page) ? (made[page] ??= make(page)) : undefined);
 }
 
-/** The number of possible changes up to each instant. */
-function statesOf(at: Int32Array, instants: number): Int32Array {
-  const state = new Int32Array(instants + 1);
-  for (const instant of at) state[instant]++;
-  for (let f = 1; f <= instants; f++) state[f] += state[f - 1];
-  return state;
+function stateMaker(moments: readonly Moments[], instants: number): (page: number) => Int32Array {
+  const made: (Int32Array | undefined)[] = [];
+  const make = (page: number): Int32Array => {
+    const state = new Int32Array(instants + 1);
+    for (const instant of moments[page].at) state[instant]++;
+    for (let f = 1; f <= instants; f++) state[f] += state[f - 1];
+    return state;
+  };
+  return (page) => (made[page] ??= make(page));
 }
 
 interface Law {
   /** decay^t, where the gain of a stretch is its first value times that. */
   readonly power: Float64Array | undefined;
   readonly falling: boolean;
-  /** Whether a queue is the faster search. */
-  readonly queued: boolean;
 }
 
-function lawOf(page: Collected, changes: number, instants: number, powers: Map<number, Float64Array>): Law {
-  const law = formOf(page, instants, powers);
-  return { ...law, queued: law.falling && changes >= queuedMin };
-}
-
-function formOf(page: Collected, instants: number, powers: Map<number, Float64Array>): Pick<Law, 'power' | 'falling'> {
+function lawOf(page: Collected, instants: number, powers: Map<number, Float64Array>): Law {
   const decay = decayOf(page.urgency);
   const simple = changesToForget(page.life) === 1 || changesToForget(page.life) === Infinity;
   if (decay === undefined || !simple || cutoffOf(page) < Infinity) {

@@ -54,22 +54,11 @@ function gapsOf(market: CollectMarket): Gaps {
 }
 
 /** g(e, f), 0 for f beyond the last instant: what is not looked at is not captured. */
-function gainBetween(market: CollectMarket): (page: number, e: number, f: number) => number {
-  const { moments } = market.inner;
-  const states = moments.map(() => undefined as Int32Array | undefined);
-  const stateOf = (page: number): Int32Array => {
-    const known = states[page];
-    if (known) return known;
-    const state = new Int32Array(market.instants + 1);
-    for (const instant of moments[page].at) state[instant]++;
-    for (let f = 1; f <= market.instants; f++) state[f] += state[f - 1];
-    states[page] = state;
-    return state;
-  };
+function gainBetween({ inner, instants }: CollectMarket): (page: number, e: number, f: number) => number {
   return (page, e, f) => {
-    if (f > market.instants) return 0;
-    const state = stateOf(page);
-    return state[e] < state[f] ? market.inner.gain(page, state[e], f) : 0;
+    if (f > instants) return 0;
+    const state = inner.statesOf(page);
+    return state[e] < state[f] ? inner.gain(page, state[e], f) : 0;
   };
 }
 
