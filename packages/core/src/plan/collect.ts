@@ -25,6 +25,7 @@ import {
   ruleOf,
   tableGains,
   windowGains,
+  worthOf,
 } from './running-gains.ts';
 import { top } from './top.ts';
 
@@ -113,33 +114,33 @@ function chooser(places: Places, pages: number, capacity: number, sites: Sites |
   return (): { chosen: Int32Array; gain: number } => {
     let gain = 0;
     const take = (g: number, i: number): number => {
-      gain += groups[g].value[i] * (groups[g].unit ?? 1);
+      gain += worthOf(groups[g], i);
       groups[g].look(i);
       return groups[g].pages[i];
     };
     if (sites && order) {
       for (const { awake } of groups) awake?.all();
       const fitting = bestThatFit(places, capacity, sites, order);
-      const valued = (page: number) => places.groups[places.groupOf[page]].value[places.localOf[page]] > 0;
-      const chosen = fill ? fitting : fitting.filter(valued);
+      const chosen = fill ? fitting : fitting.filter((page) => worthIn(places, page) > 0);
       for (const page of chosen) take(places.groupOf[page], places.localOf[page]);
       return { chosen, gain };
     }
     let count = best.pick(groups);
     // Pages with nothing to offer are taken last.
-    if (!fill) while (count > 0 && groups[best.group[count - 1]].value[best.local[count - 1]] === 0) count--;
+    if (!fill) while (count > 0 && worthOf(groups[best.group[count - 1]], best.local[count - 1]) === 0) count--;
     const chosen = new Int32Array(count);
     for (let n = 0; n < count; n++) chosen[n] = take(best.group[n], best.local[n]);
     return { chosen: chosen.sort(), gain };
   };
 }
 
+function worthIn({ groups, groupOf, localOf }: Places, page: number): number {
+  return worthOf(groups[groupOf[page]], localOf[page]);
+}
+
 /** With capacities per site: down the list of all pages, taking whatever still fits. */
 function bestThatFit(places: Places, capacity: number, sites: Sites, order: Int32Array): Int32Array {
-  const value = (page: number) => {
-    const { value: values, unit = 1 } = places.groups[places.groupOf[page]];
-    return values[places.localOf[page]] * unit;
-  };
+  const value = (page: number) => worthIn(places, page);
   for (let page = 0; page < order.length; page++) order[page] = page;
   order.sort((a, b) => value(b) - value(a) || a - b);
   // Values within a part in 10¹² of each other are one run, taken by page.

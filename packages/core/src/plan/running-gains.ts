@@ -50,6 +50,11 @@ export interface Awake {
   settle(last: number, capacity: number): void;
 }
 
+/** What a look at the page is worth now. */
+export function worthOf({ value, unit = 1 }: Running, local: number): number {
+  return value[local] * unit;
+}
+
 export interface Valued {
   readonly weight: number;
   readonly life: Life;

@@ -6,7 +6,7 @@
  * order of value do not all pass through the heap; a guess that finds too few is dropped, the pass repeated, and less guessed
  * the next time.
  */
-import type { Running } from './running-gains.ts';
+import { type Running, worthOf } from './running-gains.ts';
 
 const tie = 1e-12;
 // Of the last instant's C-th value, at most so much is guessed for this one.
@@ -67,10 +67,7 @@ export function top(capacity: number, pages: number): Top {
     }
   };
 
-  const worthAt = (groups: readonly Running[], n: number): number => {
-    const { value, unit = 1 } = groups[nearGroup[n]];
-    return value[nearLocal[n]] * unit;
-  };
+  const worthAt = (groups: readonly Running[], n: number): number => worthOf(groups[nearGroup[n]], nearLocal[n]);
 
   const pick = (groups: readonly Running[]): number => {
     if (size === 0) return 0;
