@@ -3,7 +3,7 @@
  * expensive): pages decouple at prices per instant, each takes its longest path over gaps, and prices clear the capacities.
  *
  * Small epochs: the linear programme over paths, exact, with branching where it splits a page (assign.ts). Where that does not
- * come to an end, and in larger ones: prices by descent (collect-bound.ts), a schedule from them (collect-ahead.ts), pages
+ * come to an end, and in larger ones: prices by descent (price-descent.ts), a schedule from them (collect-ahead.ts), pages
  * planned again one by one and two by two in what the others leave (exchange.ts), and for a few pages a search over all their last
  * looks (last-look-search.ts). The better of all for schedule and bound is given, with the gap between them. All effort is counted
  * in steps, never in time: the same problem has the same answer everywhere. `utility ≤ optimum ≤ upperBound` always.
@@ -12,7 +12,7 @@ import { type Collected, isSparse, urgencyGrowth } from '../loss/capture.ts';
 import { type Assignment, assign } from './assign.ts';
 import type { Plan } from './clearing.ts';
 import { scheduleAtPrices } from './collect-ahead.ts';
-import { priceBoundByDescent, pricedValue, pricesByCrowding } from './collect-bound.ts';
+import { pricedValue, pricesByCrowding } from './collect-bound.ts';
 import { collectComplete } from './collect-complete.ts';
 import { type CollectMarket, collectMarket } from './collect-market.ts';
 import type { Path } from './collect-page.ts';
@@ -20,6 +20,7 @@ import { pathOf, pathsOf, scheduler } from './collect-paths.ts';
 import { exchangeLooks, refill, searchLooks } from './collect-repair.ts';
 import { pricesOfInstants } from './collect-settled.ts';
 import { type Collection, type CollectProblem, collect } from './collect.ts';
+import { priceBoundByDescent } from './price-descent.ts';
 
 export interface CertifiedCollection extends Collection {
   readonly upperBound: number;

@@ -6,10 +6,10 @@
  * pages, and those with the least to lose plan again within what is left.
  */
 import type { Cleared } from './clearing.ts';
-import { priceBoundByDescent } from './collect-bound.ts';
 import type { HorizonPlan, Kinds } from './horizon.ts';
 import { costIndex } from './horizon-costs.ts';
 import { leastFirst } from './least-first.ts';
+import { priceBoundByDescent } from './price-descent.ts';
 
 // Enough for slopes within one per cent.
 const sampleMax = 8_000;
