@@ -42,7 +42,8 @@ describe('the standing plan', () => {
       for (let i = 1; i < 12; i++) expect(plan.probes[i]!.atMs).toBeGreaterThanOrEqual(plan.probes[i - 1]!.atMs);
       expect(plan.pages).toBe(30);
       expect(plan.unseen).toBe(0);
-      // Those in line, too.
+      // One that stands in line is still to come.
+      loop.probeNow(plan.probes[5]!.pageId);
       expect(standingPlan(loop, world.clock.nowMs(), 100).probes.length).toBe(30);
       for (const probe of plan.probes)
         expect(probe).toMatchObject({ ratePerDay: expect.any(Number), current: expect.any(Number) });
