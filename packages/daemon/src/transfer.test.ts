@@ -14,6 +14,7 @@ import { takeOver } from './import/take-over.ts';
 import { revisitHere } from './trial/command-here.ts';
 import { silenceMs, takeBack } from './unfinished-import.ts';
 import { systemClock } from './values/clock.ts';
+import { fault } from './values/fault.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'revisit-transfer-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -227,6 +228,24 @@ test('an import whose sender is killed is taken back by whoever opens the collec
   const { stdout, stderr } = await revisit('pages', '--json', '--data', 'killed');
   expect(stderr).toContain('an import that was cut off is taken back: 4000 pages removed');
   expect(JSON.parse(stdout)).toEqual([]);
+});
+
+test('an import whose end cannot be kept is not said to have ended', async () => {
+  const opened = openFolder(join(folder, 'full'));
+  if (opened.kind !== 'opened') throw new Error(opened.sentence);
+  const { store } = opened;
+  const desk = new Desk(store, systemClock, () => {});
+  const app = createApi(desk);
+  const records = [{ page: { url: 'https://a.example/1' } }];
+  await app.inject({ method: 'POST', url: '/api/import', payload: { import: 'one', records } });
+  const remember = store.remember.bind(store);
+  store.remember = () => Promise.resolve({ kind: 'failed', fault: fault('disk-full', 'The disk is full.') });
+  const ended = await app.inject({ method: 'POST', url: '/api/import/end', payload: { import: 'one' } });
+  expect([ended.statusCode, ended.json()]).toMatchObject([503, { detail: 'The disk is full.' }]);
+  store.remember = remember;
+  expect(await takeBack(desk)).toBe(1);
+  await app.close();
+  await opened.close();
 });
 
 test('one import at a time; the next takes back one that fell silent', async () => {

@@ -42,9 +42,11 @@ export async function partOf(desk: Desk, name: string): Promise<Journal | Fault 
   return { key: partKey(parts), value: (ids) => bytesOf({ name, ids }) };
 }
 
-/** It is whole: what it added stays. */
-export async function endImport(desk: Desk, name: string): Promise<void> {
-  if ((await recalled<UnderWay>(desk, key))?.name === name) await desk.store.remember(key, bytesOf(null));
+/** It is whole: what it added stays. Or why that could not be kept, and it will be taken back. */
+export async function endImport(desk: Desk, name: string): Promise<Fault | undefined> {
+  if ((await recalled<UnderWay>(desk, key))?.name !== name) return undefined;
+  const kept = await desk.store.remember(key, bytesOf(null));
+  return kept.kind === 'failed' ? kept.fault : undefined;
 }
 
 /** Removes what an import that has not ended added; how many pages that was. */

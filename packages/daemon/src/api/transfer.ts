@@ -104,8 +104,8 @@ export function transferRoutes(app: Api, desk: Desk): void {
     answers: { 204: Nothing },
   });
   app.post('/api/import/end', { schema: ending }, async (request, reply) => {
-    await endImport(desk, request.body.import);
-    return reply.code(204).send();
+    const trouble = await endImport(desk, request.body.import);
+    return trouble ? unavailable(reply, trouble) : reply.code(204).send();
   });
 
   const undoing = operation({
