@@ -7,7 +7,7 @@
  * of the collection's week (steady-curve.ts); without one it is 1 ⁄ 2q: looks at even distances are then the best there are.
  * A page whose changes fade (loss/fading.ts) has a curve of its own kind: looks a·L(x), loss b·l(x) at x = π·a ⁄ b; for the others a = 1, b = k.
  * At a price π pages of one kind and of about the same b ⁄ a on a site want the same multiple of Σ a, or of Σ √(a·b) where looks go
- * with 1 ⁄ √π: two numbers for each size (a factor 2^¼ of b ⁄ a) answer for all pages of a site.
+ * with 1 ⁄ √π: two numbers for each size (a factor of b ⁄ a: 2^¼, and 2^1⁄16 for pages that fade) answer for all pages of a site.
  *
  * Invariant: as in market.ts a page's price is the greater of the whole's and its site's own; the dual value bounds every
  * plan of looks made ahead from below.
@@ -57,7 +57,7 @@ const fadingSizesPerDoubling = 16;
 const sizesMost = 1 << 16;
 
 /** A page as the market has it: its kind of loss, a and b. */
-type Wants = Omit<FadingPage, 'fading'> & { readonly fading?: Fading };
+type Wants = FadingPage | { readonly fading?: undefined; readonly a: number; readonly b: number };
 
 export class StandingMarket {
   readonly #scale: number[] = [];
@@ -114,26 +114,18 @@ export class StandingMarket {
     this.#spacing[page] = spacingSeconds;
     this.#scaleSum += scale;
     this.#pages++;
-    const { limited, sizes } = this.#book(site);
+    const { limited } = this.#book(site);
     if (!(scale > 0)) return;
     if (fading) this.#fading.set(page, fading);
-    if (spacingSeconds > 0) {
-      limited.add(page);
-      return;
-    }
-    for (const all of [sizes, this.#sizes]) this.#put(all, this.#wants(page));
+    if (spacingSeconds > 0) limited.add(page);
+    else this.#count(page, 1);
   }
 
   remove(page: number): void {
     const site = this.#site[page];
     if (site === undefined || site < 0) return;
-    const { limited, sizes } = this.#sites[site];
     const scale = this.#scale[page];
-    if (!limited.delete(page) && scale > 0) {
-      const { a, b } = this.#wants(page);
-      const size = this.#sizeOf(this.#wants(page));
-      for (const all of [sizes, this.#sizes]) take(all, size, { count: 1, sum: a, roots: Math.sqrt(a * b) });
-    }
+    if (!this.#sites[site].limited.delete(page) && scale > 0) this.#count(page, -1);
     this.#fading.delete(page);
     this.#pages--;
     this.#scaleSum = this.#pages > 0 ? Math.max(0, this.#scaleSum - scale) : 0;
@@ -152,9 +144,13 @@ export class StandingMarket {
     return kind * sizesMost + Math.floor(doublings * fadingSizesPerDoubling);
   }
 
-  #put(sizes: Sizes, wants: Wants): void {
+  /** Puts the page into its size, on its site and in all, or takes it out. */
+  #count(page: number, sign: 1 | -1): void {
+    const wants = this.#wants(page);
     const { a, b, fading } = wants;
-    put(sizes, this.#sizeOf(wants), { count: 1, sum: a, roots: Math.sqrt(a * b), fading });
+    const one: Size = { count: 1, sum: a, roots: Math.sqrt(a * b), fading };
+    const size = this.#sizeOf(wants);
+    for (const sizes of [this.#sites[this.#site[page]].sizes, this.#sizes]) add(sizes, size, one, sign);
   }
 
   /** The prices at which the collection lives within this many looks a second; `curve` is the week of all pages. */
@@ -181,15 +177,13 @@ export class StandingMarket {
       due[site] += price;
       lowerBound -= price * this.#sites[site].cap;
     }
-    const add = (wants: Wants, spacing: number, price: number): void => {
-      const cost = wants.fading
-        ? fadingCost(wants.fading, wants, spacing, price)
-        : evenCost(wants.b, spacing, price, curve);
+    const charge = (wants: Wants, spacing: number, price: number): void => {
+      const cost = wants.fading ? fadingCost(wants, spacing, price) : evenCost(wants, spacing, price, curve);
       loss += cost.loss;
       lowerBound += cost.lower;
     };
     this.#sites.forEach(({ sizes, limited }, site) => {
-      for (const page of limited) add(this.#wants(page), this.#spacing[page], due[site]);
+      for (const page of limited) charge(this.#wants(page), this.#spacing[page], due[site]);
       if (curve !== evenCurve) return;
       for (const { roots, fading } of sizes.values()) {
         if (fading) continue;
@@ -204,7 +198,7 @@ export class StandingMarket {
       const site = this.#site[page] ?? -1;
       if (site < 0 || !(this.#scale[page] > 0) || this.#spacing[page] > 0) continue;
       const wants = this.#wants(page);
-      add(wants, 0, due[site]);
+      charge(wants, 0, due[site]);
       if (wants.fading) more[site] += 1 / every(wants, 0, due[site], curve) - this.#counted(page, due[site]);
     }
     loss += prices.price * Math.max(0, prices.looksPerSecond - looksPerSecond);
@@ -248,7 +242,7 @@ export class StandingMarket {
         if (own[site] > 0 || !(this.#wanted(book.sizes, book.limited, price, curve) > book.cap)) return;
         own[site] = leastPrice((p) => this.#wanted(book.sizes, book.limited, p, curve), book.cap);
         left -= book.cap;
-        for (const [size, gone] of book.sizes) take(rest, size, gone);
+        for (const [size, gone] of book.sizes) add(rest, size, gone, -1);
         if (book.limited.size > 0) limited = limited.filter((page) => this.#site[page] !== site);
         more = true;
       });
@@ -267,21 +261,15 @@ export class StandingMarket {
   }
 }
 
-function put(sizes: Sizes, size: number, more: Size): void {
+function add(sizes: Sizes, size: number, more: Size, sign: 1 | -1): void {
   const known = sizes.get(size);
-  if (!known) sizes.set(size, more);
-  else {
-    known.count += more.count;
-    known.sum += more.sum;
-    known.roots += more.roots;
+  if (!known) {
+    sizes.set(size, { ...more });
+    return;
   }
-}
-
-function take(sizes: Sizes, size: number, gone: Omit<Size, 'fading'>): void {
-  const known = sizes.get(size)!;
-  known.count -= gone.count;
-  known.sum -= gone.sum;
-  known.roots -= gone.roots;
+  known.count += sign * more.count;
+  known.sum += sign * more.sum;
+  known.roots += sign * more.roots;
   if (known.count === 0) sizes.delete(size);
 }
 
@@ -298,9 +286,10 @@ interface Cost {
   readonly lower: number;
 }
 
-function evenCost(scale: number, spacing: number, price: number, curve: SteadyCurve): Cost {
+function evenCost(wants: Wants, spacing: number, price: number, curve: SteadyCurve): Cost {
+  const scale = wants.b;
   // At no price at all, pages are looked at as often as they may be.
-  if (spacing > 0 && every({ a: 1, b: scale }, spacing, price, curve) === spacing) {
+  if (spacing > 0 && every(wants, spacing, price, curve) === spacing) {
     const loss = (scale * spacing) / 2;
     return { loss, lower: scale * curve.lower((spacing * spacing) / 2) + price / spacing - loss };
   }
@@ -309,9 +298,9 @@ function evenCost(scale: number, spacing: number, price: number, curve: SteadyCu
 }
 
 /** Even distances are the best there are, so loss and bound are one. */
-function fadingCost(fading: Fading, { a, b }: Wants, spacing: number, price: number): Cost {
-  const seconds = every({ fading, a, b }, spacing, price, evenCurve);
-  const loss = b * lossAt(fading, a * seconds);
+function fadingCost(page: FadingPage, spacing: number, price: number): Cost {
+  const seconds = every(page, spacing, price, evenCurve);
+  const loss = page.b * lossAt(page.fading, page.a * seconds);
   return { loss, lower: loss + (seconds > 0 && seconds < Infinity ? price / seconds : 0) };
 }
 

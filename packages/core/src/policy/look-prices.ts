@@ -7,7 +7,7 @@
  * Without a market, or where collections have budgets of their own, one price follows the budget by itself, and a site whose
  * limits bind costs a multiple of it.
  *
- * A price that has fallen by `drift` since due times were worked out makes them too late: whose, `fallen` says. Sites are checked one
+ * A price that has fallen by `drift` since due times were worked out makes them too late: whose, `refresh` says. Sites are checked one
  * after the other, one a call, and all of them when prices are told.
  */
 import { Price } from '../dispatch/price.ts';

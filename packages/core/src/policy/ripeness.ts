@@ -6,8 +6,9 @@
  * Cost: a dozen evaluations of a page's model for a due time; where hours differ, up to some dozens more.
  */
 import type { PageModels } from '../learn/page-models.ts';
-import { ImportantHours } from './important-hours.ts';
 import { fadingOf, saved } from '../loss/fading.ts';
+import type { BestHour } from './best-hour.ts';
+import { ImportantHours } from './important-hours.ts';
 import type { LookPrices } from './look-prices.ts';
 import type { Watched } from './policy.ts';
 
@@ -92,8 +93,8 @@ export class Ripeness {
     const terms = this.terms[page]!;
     const { weight, loss } = terms;
     const price = this.priceOf(page);
-    const hours = this.hours.of(terms);
-    if (hours && this.hourly(page))
+    const hours = this.hoursThatMatter(page);
+    if (hours)
       return (models.evenMass + models.together) / Math.sqrt((2 * price * models.even) / (weight * hours.usual));
     const worth = weight * (evenly ? 1 : this.hours.at(terms, now));
     const missed = models.mass + models.together;
@@ -115,20 +116,21 @@ export class Ripeness {
     return this.prices.of(this.terms[page]!.site);
   }
 
-  /** After `outlook`: whether the hours around the page's due time are to be weighed against each other. */
-  private hourly(page: number): boolean {
+  /** After `outlook`: the table by which the hours around the page's due time are weighed, where that pays. */
+  private hoursThatMatter(page: number): BestHour | undefined {
     const { models } = this;
     const terms = this.terms[page]!;
     const { loss, weight } = terms;
     const hours = this.hours.of(terms);
-    if (!hours || terms.fades || (loss ?? this.asked.loss) === 'staleness') return false;
-    return hours.matters(models.weekSay, Math.sqrt((2 * this.priceOf(page)) / (models.even * weight * hours.usual)));
+    if (!hours || terms.fades || (loss ?? this.asked.loss) === 'staleness') return undefined;
+    const gap = Math.sqrt((2 * this.priceOf(page)) / (models.even * weight * hours.usual));
+    return hours.matters(models.weekSay, gap) ? hours : undefined;
   }
 
-  /** After `ripeness` at `seen`: the best hour from `from` on, or undefined where hours do not matter. */
+  /** After `of` at `seen`: the best hour from `from` on, or undefined where hours do not matter. */
   bestHour(page: number, seen: number, from: number, ripe: number): number | undefined {
-    const hours = this.hours.of(this.terms[page]!);
-    if (!hours || !this.hourly(page)) return undefined;
+    const hours = this.hoursThatMatter(page);
+    if (!hours) return undefined;
     const { models } = this;
     const last = models.lastLook(page);
     const gap = Math.max(1, seen - last);
@@ -146,7 +148,7 @@ export class Ripeness {
   /** When ripeness reaches 1, about: what counts is the check at that time. */
   reachesOne(page: number, now: number, ripe: number): number {
     const least = Math.max(now, this.earliest(page));
-    if (ripe >= 1 && !this.hourly(page)) return least;
+    if (ripe >= 1 && !this.hoursThatMatter(page)) return least;
     const own = this.terms[page]!.importance !== undefined;
     if (this.models.rhythmSay(page) > 0.1) {
       const at = Math.max(least, this.ripeInStretches(page, now, own));
