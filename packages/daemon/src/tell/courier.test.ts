@@ -152,3 +152,33 @@ test('a store that cannot write is waited for: what was taken goes out once, and
   // Once for what could not be asked for, once for what could not be noted down.
   expect(said).toEqual(Array(2).fill('error Nobody is told for now: The disk is full.'));
 });
+
+test.each(['before', 'while'])(
+  'a single round on a store that cannot write ends with its signal, given %s it waits',
+  async (given) => {
+    const end = new AbortController();
+    let asked = 0;
+    const outbox = {
+      subscriptions: () => Promise.resolve([subscription]),
+      due: () => {
+        asked++;
+        return Promise.reject(new StoreFailed({ code: 'disk-full', sentence: 'The disk is full.' }));
+      },
+      nextDueMs: () => Promise.resolve(0),
+    } as unknown as Outbox;
+    const sleep = () => {
+      if (asked === 3) end.abort();
+      return new Promise<void>((resolve) => setImmediate(resolve));
+    };
+    const courier = new Courier({
+      outbox,
+      clock: { nowMs: () => 0, sleep },
+      send: () => Promise.resolve({ kind: 'taken' }),
+      message: () => Promise.resolve({ id: 'd1' } as never),
+      log: () => {},
+    });
+    if (given === 'before') end.abort();
+    await courier.once(end.signal);
+    expect(asked).toBe(given === 'before' ? 1 : 3);
+  },
+);

@@ -83,7 +83,7 @@ export class Courier {
 
   /** Runs until the signal; what is under way then may finish within the time given, and goes out again otherwise. */
   async run(signal: AbortSignal, graceMs = 3_000): Promise<void> {
-    signal.addEventListener('abort', () => this.#ended.abort('ended'), { once: true });
+    this.#endWith(signal);
     while (!signal.aborted && !this.#dead) {
       this.#stirred = false;
       const busy = await this.#start();
@@ -95,6 +95,12 @@ export class Courier {
     const late = this.#parts.clock.sleep(graceMs, done.signal);
     await Promise.race([Promise.all(this.#underWay.values()), late]);
     done.abort('ended');
+  }
+
+  #endWith(signal: AbortSignal): void {
+    const end = (): void => this.#ended.abort('ended');
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
   }
 
   /**
@@ -119,8 +125,9 @@ export class Courier {
     }
   }
 
-  /** Sends what is due until nothing more can go now; for one-shot commands. */
-  async once(): Promise<void> {
+  /** Sends what is due until nothing more can go now; for one-shot commands. After the signal nobody waits for the store. */
+  async once(signal: AbortSignal): Promise<void> {
+    this.#endWith(signal);
     while ((await this.#start()) || this.#underWay.size > 0) await Promise.race(this.#underWay.values());
   }
 

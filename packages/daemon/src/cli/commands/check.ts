@@ -44,7 +44,7 @@ async function checkAlone(config: Config, folder: Opening, all: boolean): Promis
   const found: Change[] = [];
   loop.onKept((changes) => found.push(...changes));
   await loop.sweep(stop.signal, all);
-  await telling.courier.once();
+  await telling.courier.once(stop.signal);
   const { sent, kept } = loop.counts();
   const troubles: Record<string, number> = {};
   for (const { state } of loop.collection)
