@@ -1,15 +1,16 @@
 /** `revisit observer`: stands near its sources, remembers, and reports what is new. */
 import { join } from 'node:path';
-import { type ConsumerInfo, type JsMsg, jetstream } from '@nats-io/jetstream';
+import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import { type Clock, type Observer, systemClock } from 'revisit/ports';
+import { Intake } from './dispatch/intake.ts';
 import { type LinkOptions, link, unlink } from './dispatch/link.ts';
 import { pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { pieces } from './dispatch/wire.ts';
 import { unlooked, unpackErrand } from './observers/errand.ts';
 import { Journal } from './observers/journal.ts';
 import { type Judge, Lookout } from './observers/lookout.ts';
-import { type RobotOptions, pullOf } from './robot.ts';
+import type { RobotOptions } from './robot.ts';
 
 export interface ObserverCommand extends LinkOptions {
   /** What the coordinators know it by. */
@@ -74,7 +75,6 @@ class Post {
   readonly #lookout: Lookout;
   readonly #journal: Journal;
   readonly #clock: Clock;
-  readonly #underWay = new Set<Promise<void>>();
 
   constructor(command: ObserverCommand, connection: NatsConnection, lookout: Lookout, journal: Journal, clock: Clock) {
     this.#command = command;
@@ -85,26 +85,18 @@ class Post {
   }
 
   /** Errands, until the signal; what has begun is finished. */
-  async take(signal: AbortSignal): Promise<void> {
-    const names = { stream_name: streams.errands, name: this.#command.name, config: {} } as ConsumerInfo;
-    const consumer = jetstream(this.#connection).consumers.getConsumerFromInfo(names);
-    while (!signal.aborted) {
-      try {
-        const room = this.#command.breadth - this.#underWay.size;
-        if (room > 0) {
-          for await (const message of await consumer.fetch(pullOf(room))) this.#begin(message);
-        } else await Promise.race(this.#underWay);
-      } catch {
-        // The servers are away, or no coordinator has heard of us yet.
-        await this.#clock.sleep(restMs, signal);
-      }
-    }
-    await Promise.all(this.#underWay);
-  }
-
-  #begin(message: JsMsg): void {
-    const work = this.#handle(message).finally(() => this.#underWay.delete(work));
-    this.#underWay.add(work);
+  take(signal: AbortSignal): Promise<void> {
+    const intake = new Intake({
+      connection: this.#connection,
+      clock: this.#clock,
+      breadth: this.#command.breadth,
+      stream: streams.errands,
+      consumer: this.#command.name,
+      work: (message) => this.#handle(message),
+      // The servers are away, or no coordinator has heard of us yet.
+      trouble: () => {},
+    });
+    return intake.run(signal);
   }
 
   async #handle(message: JsMsg): Promise<void> {

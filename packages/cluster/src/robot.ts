@@ -8,9 +8,10 @@
  *                 its coordinator asks again when the site's spacing from now has passed
  *   ours before   its result is sent again, without a look
  */
-import { type Consumer, type ConsumerInfo, type FetchMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
+import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
-import type { Clock, Observation, Observer, Probe } from 'revisit/ports';
+import type { Clock, Observer, Probe } from 'revisit/ports';
+import { Intake } from './dispatch/intake.ts';
 import { consumers, pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { handedBack, packObservation, unpackProbe } from './dispatch/wire.ts';
 
@@ -25,87 +26,38 @@ export interface RobotOptions {
   readonly log: (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void;
 }
 
-export interface RobotCounts {
-  readonly looked: number;
-  readonly handedBack: number;
-  readonly underWay: number;
-}
-
-/** Between two tries to send a result or to reach the stream of probes while the servers are away. */
+/** Between two tries to send a result while the servers are away. */
 const restMs = 500;
 /** A result that cannot be sent for so long is of no use: its page has been looked at again. */
 const sendMsMax = 10 * 60_000;
-/** How long one that leaves goes on with what it has begun; what is left then is handed back by the next. */
-const leaveMsMax = 20_000;
 /** Results that are remembered in case their probe comes again, and how many bytes of them. */
 const recentMax = 1_000;
 const recentBytesMax = 16 * 2 ** 20;
 
 export class Robot {
   readonly #options: RobotOptions;
+  readonly #intake: Intake;
   readonly #recent = new Map<string, readonly Uint8Array[]>();
   readonly #looking = new Map<string, Promise<readonly Uint8Array[]>>();
   #recentBytes = 0;
-  #underWay = 0;
-  /** Probes that were asked for and have not come. */
-  #askedFor = 0;
-  #looked = 0;
-  #handedBack = 0;
-  #freed: () => void = () => {};
 
   constructor(options: RobotOptions) {
     this.#options = options;
-  }
-
-  counts(): RobotCounts {
-    return { looked: this.#looked, handedBack: this.#handedBack, underWay: this.#underWay };
+    const { connection, clock, breadth, log } = options;
+    this.#intake = new Intake({
+      connection,
+      clock,
+      breadth,
+      stream: streams.probes,
+      consumer: consumers.robots,
+      work: (message) => this.#handle(message),
+      trouble: (error) => log('warn', 'no probes can be had', { error: error.message }),
+    });
   }
 
   /** Works until the signal, then finishes what it has begun. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { connection, breadth, clock } = this.#options;
-    // A robot may pull and nothing else, so it asks for no more than the names.
-    const names = { stream_name: streams.probes, name: consumers.robots, config: {} } as ConsumerInfo;
-    const consumer = jetstream(connection).consumers.getConsumerFromInfo(names);
-    const leave = (): void => this.#freed();
-    signal.addEventListener('abort', leave, { once: true });
-    while (!signal.aborted) {
-      // No more is asked for than can be looked at: what waits, waits where every robot can take it.
-      const room = breadth - this.#underWay - this.#askedFor;
-      if (room >= Math.min(breadth, 1 + breadth / 8)) void this.#pull(consumer, room, signal);
-      else await new Promise<void>((resolve) => (this.#freed = resolve));
-    }
-    // Requests that stand are let run out, so that nothing is sent here in vain; without a link they never would.
-    const leftMs = clock.nowMs();
-    const waits = (most: number): boolean => clock.nowMs() - leftMs < most;
-    while ((this.#underWay > 0 && waits(leaveMsMax)) || (this.#askedFor > 0 && waits(pullMs + restMs)))
-      await Promise.race([new Promise<void>((resolve) => (this.#freed = resolve)), clock.sleep(restMs)]);
-  }
-
-  async #pull(consumer: Consumer, room: number, signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#options;
-    let left = room;
-    this.#askedFor += room;
-    try {
-      for await (const message of await consumer.fetch(pullOf(room))) {
-        left--;
-        this.#askedFor--;
-        this.#begin(message);
-      }
-    } catch (error) {
-      log('warn', 'no probes can be had', { error: (error as Error).message });
-      await clock.sleep(restMs, signal);
-    }
-    this.#askedFor -= left;
-    this.#freed();
-  }
-
-  #begin(message: JsMsg): void {
-    this.#underWay++;
-    void this.#handle(message).finally(() => {
-      this.#underWay--;
-      this.#freed();
-    });
+  run(signal: AbortSignal): Promise<void> {
+    return this.#intake.run(signal);
   }
 
   async #handle(message: JsMsg): Promise<void> {
@@ -130,19 +82,14 @@ export class Robot {
   async #answer(probe: Probe, again: boolean): Promise<readonly Uint8Array[]> {
     const before = this.#recent.get(probe.id) ?? this.#looking.get(probe.id);
     if (before) return before;
-    if (again) return packObservation(this.#unlooked(probe));
-    const looking = this.#options.observer.observe(probe).then(packObservation);
+    const { clock, observer } = this.#options;
+    if (again) return packObservation(handedBack(probe, clock.nowMs(), 'The robot that had the probe was lost.'));
+    const looking = observer.observe(probe).then(packObservation);
     this.#looking.set(probe.id, looking);
     const pieces = await looking;
     this.#looking.delete(probe.id);
-    this.#looked++;
     this.#remember(probe.id, pieces);
     return pieces;
-  }
-
-  #unlooked(probe: Probe): Observation {
-    this.#handedBack++;
-    return handedBack(probe, this.#options.clock.nowMs(), 'The robot that had the probe was lost.');
   }
 
   #remember(id: string, pieces: readonly Uint8Array[]): void {
@@ -178,12 +125,6 @@ export class Robot {
     }
     return true;
   }
-}
-
-/** Bound: no more is asked about the queue than the next messages, which is all that a robot may ask. */
-export function pullOf(messages: number): FetchMessages {
-  const options: FetchMessages & { readonly bind: boolean } = { max_messages: messages, expires: pullMs, bind: true };
-  return options;
 }
 
 function bytesOf(pieces: readonly Uint8Array[]): number {

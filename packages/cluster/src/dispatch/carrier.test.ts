@@ -1,13 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type NatsConnection, connect, headers } from '@nats-io/transport-node';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type Clock, type Observation, type Observer, type Probe, systemClock } from 'revisit/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { locate } from '../../../../house/provision.ts';
+import { runObserver } from '../observer-command.ts';
+import { packErrand } from '../observers/errand.ts';
 import { Robot } from '../robot.ts';
 import { runRobot } from '../robot-command.ts';
 import { type NatsServer, startNats } from '../trial/nats-server.ts';
 import { Carrier } from './carrier.ts';
-import { consumers, ensureStreams, shardOf, streams, subjects } from './streams.ts';
+import { consumers, ensureErrands, ensureStreams, shardOf, streams, subjects } from './streams.ts';
 import { packObservation, packProbe } from './wire.ts';
 
 /** Time that runs as fast as wanted: a second of waiting takes a tenth. */
@@ -152,15 +157,29 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     expect(looker.looked.filter((id) => id === asked.id)).toHaveLength(2);
   });
 
-  test('keeps no robot that is told to leave while the server is away', async () => {
+  test('keeps no robot and no observer that is told to leave while the server is away', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'revisit-leaver-'));
     const stop = new AbortController();
-    const observer = new Looker();
-    const command = { nats: nats.url, name: 'leaver', breadth: 4, observer: () => observer, log: () => {} };
-    const left = runRobot(command, stop.signal);
+    const [near, far] = [new Looker(), new Looker()];
+    const command = { nats: nats.url, name: 'leaver', breadth: 4, log: () => {} };
+    const judge = () => Promise.reject(new Error('Nothing is fetched here.'));
+    await ensureErrands(connection, 'leaver');
+    const left = [
+      runRobot({ ...command, observer: () => far }, stop.signal),
+      runObserver({ ...command, observer: () => near, folder, spacingMs: 1, judge }, stop.signal),
+    ];
     await (await carrier()).observe(probe());
+    const mandate = { everyMs: 1e6, forMs: 1e6, sinceMs: systemClock.nowMs() };
+    const errand = packErrand({ probe: probe(), mandate, base: '', pages: [] });
+    await jetstream(connection).publish(subjects.errand('leaver'), errand);
+    // Answered, so that neither has anything to say when it leaves.
+    const manager = await jetstreamManager(connection);
+    while (near.looked.length === 0 || (await manager.streams.info(streams.errands)).state.messages > 0)
+      await systemClock.sleep(5);
     await nats.kill();
     stop.abort();
-    expect(await left).toBeUndefined();
+    expect(await Promise.all(left)).toEqual([undefined, undefined]);
+    rmSync(folder, { recursive: true, force: true });
     await nats.start();
     // Our own connection needs a moment to find the server again.
     const isBack = (): Promise<boolean> =>

@@ -1,0 +1,88 @@
+/**
+ * Messages of a work queue, as many at once as can be worked on: what waits, waits where others can take it. More is asked
+ * for while some of it is on its way, so that no place stays free until a request has run out.
+ */
+import { type Consumer, type ConsumerInfo, type FetchMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from 'revisit/ports';
+import { pullMs } from './streams.ts';
+
+export interface IntakeParts {
+  readonly connection: NatsConnection;
+  readonly clock: Clock;
+  readonly stream: string;
+  readonly consumer: string;
+  /** Messages under way at once. */
+  readonly breadth: number;
+  readonly work: (message: JsMsg) => Promise<void>;
+  /** No messages can be had. */
+  readonly trouble: (error: Error) => void;
+}
+
+/** Between two tries to reach the queue while the servers are away. */
+const restMs = 500;
+/** How long one that leaves goes on with what it has begun; what is left then is handed back by the next. */
+const leaveMsMax = 20_000;
+
+export class Intake {
+  readonly #parts: IntakeParts;
+  #underWay = 0;
+  /** Messages that were asked for and have not come. */
+  #askedFor = 0;
+  #freed: () => void = () => {};
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /** Works until the signal, then finishes what it has begun. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { connection, stream, consumer: name, breadth, clock } = this.#parts;
+    // Whoever takes messages may pull and nothing else, so it asks for no more than the names.
+    const names = { stream_name: stream, name, config: {} } as ConsumerInfo;
+    const consumer = jetstream(connection).consumers.getConsumerFromInfo(names);
+    const leave = (): void => this.#freed();
+    signal.addEventListener('abort', leave, { once: true });
+    while (!signal.aborted) {
+      const room = breadth - this.#underWay - this.#askedFor;
+      if (room >= Math.min(breadth, 1 + breadth / 8)) void this.#pull(consumer, room, signal);
+      else await new Promise<void>((resolve) => (this.#freed = resolve));
+    }
+    // Requests that stand are let run out, so that nothing is sent here in vain; without a link they never would.
+    const leftMs = clock.nowMs();
+    const waits = (most: number): boolean => clock.nowMs() - leftMs < most;
+    while ((this.#underWay > 0 && waits(leaveMsMax)) || (this.#askedFor > 0 && waits(pullMs + restMs)))
+      await Promise.race([new Promise<void>((resolve) => (this.#freed = resolve)), clock.sleep(restMs)]);
+  }
+
+  async #pull(consumer: Consumer, room: number, signal: AbortSignal): Promise<void> {
+    let left = room;
+    this.#askedFor += room;
+    try {
+      for await (const message of await consumer.fetch(pullOf(room))) {
+        left--;
+        this.#askedFor--;
+        this.#begin(message);
+      }
+    } catch (error) {
+      this.#parts.trouble(error as Error);
+      await this.#parts.clock.sleep(restMs, signal);
+    }
+    this.#askedFor -= left;
+    this.#freed();
+  }
+
+  #begin(message: JsMsg): void {
+    this.#underWay++;
+    void this.#parts.work(message).finally(() => {
+      this.#underWay--;
+      this.#freed();
+    });
+  }
+}
+
+/** Bound: no more is asked about the queue than the next messages, which is all that a robot may ask. */
+function pullOf(messages: number): FetchMessages {
+  const options: FetchMessages & { readonly bind: boolean } = { max_messages: messages, expires: pullMs, bind: true };
+  return options;
+}
