@@ -5,8 +5,8 @@
  *       [--again revisit] [--without siblings,week] [--aims staleness,work-hours] [--evenly market] [--seconds 240]
  *
  * A row a cell is added to the cache as soon as it is known, and cells found there are not run again but for the policies
- * named by --again, so after a change of `revisit` only `revisit` is run. `bound` is the rate-optimal plan that knows how
- * often each page will change in the test. --aims ask revisit for fresh copies instead of short delays, or to count Monday to
+ * named by --again, so after a change of `revisit` only `revisit` is run. `bound` is the plan that knows how
+ * often each page will change in the test (simulate/bound.ts). --aims ask revisit for fresh copies instead of short delays, or to count Monday to
  * Friday 8 to 18 (UTC) three times; every row is scored for all three. --evenly market runs revisit as the daemon does, whose
  * requests leave evenly: by the market's prices, with nothing to borrow from quiet weeks; --evenly feedback without the market. Ends after --seconds with what there is; call it again to go on.
  */
@@ -16,14 +16,12 @@ import { gunzipSync } from 'node:zlib';
 import {
   type Aims,
   type Parts,
-  type Policy,
   type PolicyEntry,
   type Split,
-  RatePolicy,
   RevisitPolicy,
+  boundEntry,
   calibrate,
   kinOf,
-  lambdacrawl,
   policies,
   probesAllowed,
   readTraceCsv,
@@ -74,20 +72,6 @@ export interface Row {
   readonly seconds: number;
 }
 
-/** Knows how often each page changes in the test, and nothing else. */
-export function boundPolicy(split: Split): Policy {
-  const span = split.testEnd - split.testStart;
-  const rates = split.times.map((times) => times.filter((at) => at > split.testStart).length / span);
-  // A page that will not change at all is looked at once in a long while, or shares would not be defined.
-  return new RatePolicy('bound', (_rates, weights, budget, pages) =>
-    lambdacrawl(
-      Float64Array.from(pages!, ({ page }) => Math.max(rates[page]!, 0.01 / span)),
-      weights,
-      budget,
-    ),
-  );
-}
-
 /** Hours since a Monday 00:00 UTC. */
 const weekHours = (t: number): number => (t - 4 * day) / 3600;
 
@@ -120,7 +104,7 @@ export function runCell(
 ): Omit<Row, 'trace'> {
   const allowed = probesAllowed(split, { kind: 'per-change', looks: looksPerChange });
   const kin = kinOf(split.names);
-  const entry: PolicyEntry = name === 'bound' ? { knob: 'told', create: () => boundPolicy(split) } : policies[name]!;
+  const entry: PolicyEntry = name === 'bound' ? boundEntry(split, aims.loss) : policies[name]!;
   const started = performance.now();
   const run = (knob: number) => {
     const policy =

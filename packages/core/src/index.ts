@@ -157,7 +157,6 @@ export {
   moveObserver,
   remoteTimes,
 } from './plan/vantage.ts';
-export { lambdacrawl } from './policy/allocations.ts';
 export { type PolicyEntry, policies } from './policy/catalog.ts';
 export { KeptMarket } from './policy/kept-market.ts';
 export type { Belief, Choice, DearSite, Finding, MarketPrices, Policy, Watched } from './policy/policy.ts';
@@ -165,6 +164,7 @@ export { type PolicyCollection, CollectionPolicy } from './policy/collection-pol
 export { type Fairness, FairOrder } from './policy/fair-order.ts';
 export { type Allocation, RatePolicy } from './policy/rate-policy.ts';
 export { type Aims, RevisitPolicy } from './policy/revisit.ts';
+export { boundEntry } from './simulate/bound.ts';
 export { type Calibrated, calibrate } from './simulate/calibrate.ts';
 export { spreadChanges, withFalseChanges } from './simulate/estimate-noise.ts';
 export { ProbeLog } from './simulate/probe-log.ts';

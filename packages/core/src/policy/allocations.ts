@@ -1,7 +1,7 @@
 /**
  * How a budget B of looks per second is shared among Poisson pages of rates r and weights w.
  *
- * - uniform: equal shares. proportional: shares as r.
+ * - uniform: equal shares. proportional: shares as r. squareRoot: as sqrt(w r), which makes the weighed waits of changes shortest.
  * - lambdacrawl (Kolobov et al. 2019, harmonic staleness): f = (-r + sqrt(r^2 + 4 w r / m)) / 2, m such that sum f = B.
  * - lambdacrawlBinary (binary freshness, random looks): f = sqrt(w r) (B + sum r) / sum sqrt(w r) - r, clipped at 0, repeated.
  * - cho (Cho and Garcia-Molina 2003, freshness, periodic looks): maximise sum w f (1 - exp(-r/f)) / r; at the optimum
@@ -14,6 +14,12 @@ export const uniform: Allocation = (rates, _weights, budget) =>
   new Float64Array(rates.length).fill(rates.length > 0 ? budget / rates.length : 0);
 
 export const proportional: Allocation = (rates, _weights, budget) => normalised(Float64Array.from(rates), budget);
+
+export const squareRoot: Allocation = (rates, weights, budget) =>
+  normalised(
+    rates.map((r, i) => Math.sqrt(weights[i]! * r)),
+    budget,
+  );
 
 export const lambdacrawl: Allocation = (rates, weights, budget) =>
   atMultiplier(budget, (m) => rates.map((r, i) => (-r + Math.sqrt(r * r + (4 * weights[i]! * r) / m)) / 2));

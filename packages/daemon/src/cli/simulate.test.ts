@@ -32,6 +32,7 @@ test('simulate compares policies on a trace, writes probes that can be scored ag
     ...words,
     '--policies',
     'uniform,heritrix,revisit',
+    '--bound',
     '--json',
     '--probes-out',
     probes,
@@ -44,7 +45,7 @@ test('simulate compares policies on a trace, writes probes that can be scored ag
     testStart: number;
     testEnd: number;
     allowed: number;
-    policies: { policy: string; probes: number; changes: number; meanDelayHours: number }[];
+    policies: { policy: string; knowsTheTest?: boolean; probes: number; changes: number; meanDelayHours: number }[];
   };
   const lines = readFileSync(probes, 'utf8').trim().split('\n');
   expect(lines[0]).toBe('policy,source,unix_seconds');
@@ -73,6 +74,14 @@ test('simulate compares policies on a trace, writes probes that can be scored ag
   const html = readFileSync(report, 'utf8');
   expect(html).toContain('How soon changes were found');
   expect(html).toContain('The week as learned');
+  expect(html).toContain('bound knows how often each page will change in the test');
+  expect(body.policies.map(({ policy, knowsTheTest }) => [policy, knowsTheTest])).toEqual([
+    ['uniform', undefined],
+    ['heritrix', undefined],
+    ['revisit', undefined],
+    ['bound', true],
+  ]);
+  expect(body.policies[3]!.meanDelayHours).toBeLessThan(body.policies[0]!.meanDelayHours);
   expect(html).not.toMatch(/(?:src|href)="http/);
 });
 

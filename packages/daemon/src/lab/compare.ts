@@ -7,6 +7,7 @@ import {
   type ScoreDetail,
   type Split,
   RevisitPolicy,
+  boundEntry,
   calibrate,
   policies,
   replay,
@@ -32,6 +33,11 @@ export interface ReliabilityBin {
   readonly said: number;
   readonly held: number;
 }
+
+/** Not a policy but what a plan would reach that knew the rates. */
+export const bound = 'bound';
+export const boundSentence =
+  'bound knows how often each page will change in the test, which no policy can; when it changes it does not know.';
 
 export interface Compared {
   readonly policy: string;
@@ -71,7 +77,7 @@ export function comparePolicy(
   progress: (share: number) => void,
   clockMs: () => number,
 ): Compared {
-  const entry = policies[name]!;
+  const entry = name === bound ? boundEntry(given.split, given.loss) : policies[name]!;
   const aims: Aims = { loss: given.loss, ...(given.importance ? { importance: given.importance.at } : {}) };
   let reliability = new Reliability();
   let policy: Policy | undefined;

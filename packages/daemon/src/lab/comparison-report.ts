@@ -2,7 +2,7 @@
 import type { Split } from '@revisit/core';
 import type { Plot } from '../reproduce/item.ts';
 import { escape, plotSvg } from '../reproduce/svg.ts';
-import type { Compared } from './compare.ts';
+import { type Compared, bound, boundSentence } from './compare.ts';
 
 export interface BudgetRun {
   readonly budget: string;
@@ -23,8 +23,10 @@ const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]):
     .join('')}</table>`;
 
 function scoreTable({ compared }: BudgetRun): string {
-  const best = Math.min(...compared.map(({ score }) => score.meanDelayHours));
-  return tableOf(
+  const rivals = compared.filter(({ policy }) => policy !== bound);
+  const best = Math.min(...rivals.map(({ score }) => score.meanDelayHours));
+  const note = rivals.length < compared.length ? `<p>${escape(boundSentence)}</p>` : '';
+  const scores = tableOf(
     ['policy', 'probes', 'changes', 'mean delay, h', '× best', 'freshness', 'hit rate', 'obsolescence', 'seconds'],
     compared.map(({ policy, score, seconds }) => [
       policy,
@@ -38,6 +40,7 @@ function scoreTable({ compared }: BudgetRun): string {
       seconds.toFixed(1),
     ]),
   );
+  return scores + note;
 }
 
 function againstBudget(runs: readonly BudgetRun[], pages: number, testDays: number): Plot[] {

@@ -16,7 +16,7 @@ import {
   splitTrace,
   traceOf,
 } from '@revisit/core';
-import { type Compared, comparePolicy } from '../../lab/compare.ts';
+import { type Compared, bound, boundSentence, comparePolicy } from '../../lab/compare.ts';
 import { type BudgetRun, comparisonHtml } from '../../lab/comparison-report.ts';
 import { historyOf } from '../../lab/lab.ts';
 import { type ImportanceFile, type Read, readImportanceFile, readTrace } from '../../lab/trace-file.ts';
@@ -34,6 +34,7 @@ interface SimulateOptions {
   readonly test?: string;
   readonly budget: string;
   readonly policies: string;
+  readonly bound?: boolean;
   readonly learn: string;
   readonly loss: string;
   readonly importance?: string;
@@ -91,6 +92,7 @@ function asked(options: SimulateOptions): Read<Asked> {
   const unknown = names.find((name) => !Object.hasOwn(policies, name));
   if (unknown !== undefined)
     return bad(`--policies ${unknown}: is not known; known policies are ${Object.keys(policies).join(', ')}`);
+  if (options.bound) names.push(bound);
   const { learn, loss } = options;
   if (learn !== 'probes' && learn !== 'events') return bad(`--learn ${learn}: probes or events is expected`);
   if (loss !== 'obsolescence' && loss !== 'staleness')
@@ -158,14 +160,15 @@ async function writeProbes(file: string, split: Split, compared: readonly Compar
 
 function resultOf({ policy, score, seconds, knob, runs, reliability }: Compared): Record<string, unknown> {
   const { delays: _delays, ...rest } = score;
-  return { policy, ...rest, seconds, knob, runs, ...(reliability ? { reliability } : {}) };
+  const future = policy === bound ? { knowsTheTest: true } : {};
+  return { policy, ...future, ...rest, seconds, knob, runs, ...(reliability ? { reliability } : {}) };
 }
 
 function shown(split: Split, runs: readonly BudgetRun[]): string {
   const head = ['policy', 'probes', 'changes', 'mean delay h', 'freshness', 'hit rate', 'obsolescence', 'seconds'];
   const parts = runs.map((run) => {
     const rows = run.compared.map(({ policy, score, seconds }) => [
-      policy,
+      policy === bound ? `${bound} *` : policy,
       String(score.probes),
       String(score.changes),
       score.meanDelayHours.toPrecision(4),
@@ -176,6 +179,7 @@ function shown(split: Split, runs: readonly BudgetRun[]): string {
     ]);
     return `budget ${run.budget}: ${counted(run.allowed, 'probe')} over ${counted(split.names.length, 'page')}\n\n${table(head, rows)}`;
   });
+  if (runs.some(({ compared }) => compared.some(({ policy }) => policy === bound))) parts.push(`* ${boundSentence}`);
   return parts.join('\n\n');
 }
 
@@ -258,6 +262,7 @@ export function registerSimulate(program: Command, run: Runner): void {
     .option('--test <time>', 'what is scored; it ends with the last event (365d; with --data what is left)')
     .option('--budget <list>', 'probes as R/page/day or R/change; several for curves', '0.1/page/day')
     .option('--policies <list>', 'by name, or "all"', 'uniform,lambdacrawl,revisit')
+    .option('--bound', 'add a row for the plan that knows how often each page will change in the test')
     .option('--learn <how>', 'see training through probes, or know its events', 'probes')
     .option('--loss <what>', 'what revisit is to keep small: obsolescence or staleness', 'obsolescence')
     .option('--importance <file>', 'hours of the week that count more (JSON), or a weight for each source')
