@@ -6,48 +6,38 @@
  * was carried out twice changes nothing the second time; and a store opened for some shards refuses to commit once another
  * holds their leases.
  */
-import { createHash } from 'node:crypto';
 import {
   type Change,
   type Counts,
   type Journal,
   type Kept,
+  type ListedPage,
   type Look,
   type LookEntry,
   type LookKind,
   type NewPage,
   type NewPageSettings,
-  type ListedPage,
   type PageQuery,
-  type PageRow,
   type Probe,
   type Retention,
   type SearchHit,
   type SearchQuery,
   type SiteHour,
-  type StateRow,
   type Store,
   type Version,
   type WatchedPage,
   createdIds,
-  freshState,
   lookKinds,
-  pageOf,
-  selectionText,
-  settingsText,
-  watchedOf,
 } from 'revisit/ports';
 import { shardCount, shardOf } from '../dispatch/streams.ts';
 import { readVersion } from './archive.ts';
 import { type Connection, type Sql, faultOf } from './connection.ts';
-import { keepLooks, putState } from './looks.ts';
-import { PostgresOutbox, planDeliveries } from './outbox.ts';
+import { append, changesAfter, changesBefore } from './log.ts';
+import { keepLooks } from './looks.ts';
+import { PostgresOutbox } from './outbox.ts';
+import { addPage, listPages, pagesOf, readPage, removePages, updatePage } from './pages.ts';
 import { sweep, thin } from './retention.ts';
 import { search } from './search.ts';
-
-type FullRow = PageRow & StateRow & Record<string, unknown>;
-
-const pageBatch = 5_000;
 
 /** Which shards this store loads and keeps looks of; all of them unless a coordinator holds only some. */
 export interface Mandate {
@@ -76,42 +66,10 @@ export class PostgresStore implements Store {
   addPages(pages: readonly NewPage[], journal?: Journal): ReturnType<Store['addPages']> {
     return this.#connection.write(async (sql) => {
       const outcomes: { page: WatchedPage; created: boolean }[] = [];
-      for (const page of pages) outcomes.push(await this.#addPage(sql, page));
+      for (const page of pages) outcomes.push(await addPage(sql, page));
       if (journal) await this.#putMemory(sql, journal.key, journal.value(createdIds(outcomes)));
       return outcomes;
     });
-  }
-
-  async #addPage(sql: Sql, page: NewPage): Promise<{ page: WatchedPage; created: boolean }> {
-    const { site, addedAtMs, ...settings } = page;
-    const selection = selectionText(settings.select);
-    const find = async (): Promise<string | undefined> =>
-      (
-        await sql.query<{ id: string }>(
-          `SELECT id FROM pages WHERE md5(url || E'\\n' || selection) = md5($1 || E'\\n' || $2) AND url = $1 AND selection = $2`,
-          [page.url, selection],
-        )
-      ).rows[0]?.id;
-    const known = await find();
-    if (known !== undefined) return { page: (await this.#page(sql, known))!, created: false };
-    for (let salt = 0; ; salt++) {
-      const id = createHash('sha256')
-        .update(`${page.url}\n${selection}\n${salt || ''}`)
-        .digest('hex')
-        .slice(0, 16);
-      const { rows } = await sql.query<{ pk: number }>(
-        `INSERT INTO pages (id, url, selection, site, shard, settings, added_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
-         ON CONFLICT DO NOTHING RETURNING pk`,
-        [id, page.url, selection, site, shardOf(site), settingsText(settings), addedAtMs],
-      );
-      if (rows[0]) {
-        await putState(sql, rows[0].pk, freshState);
-        return { page: (await this.#page(sql, id))!, created: true };
-      }
-      // Somebody else added the same page meanwhile, or the id belongs to a page whose selection was edited later.
-      const other = await find();
-      if (other !== undefined) return { page: (await this.#page(sql, other))!, created: false };
-    }
   }
 
   updatePages(
@@ -120,18 +78,8 @@ export class PostgresStore implements Store {
     return this.#connection.write(async (sql) => {
       const updated: WatchedPage[] = [];
       for (const { id, settings } of changes) {
-        const { rows } = await sql.query<PageRow & Record<string, unknown>>(
-          'SELECT * FROM pages WHERE id = $1 FOR UPDATE',
-          [id],
-        );
-        if (!rows[0]) continue;
-        const { id: _id, addedAtMs: _added, ...old } = pageOf(rows[0]);
-        const { site, ...next } = { ...old, ...settings };
-        await sql.query(
-          'UPDATE pages SET url = $1, selection = $2, site = $3, shard = $4, settings = $5 WHERE pk = $6',
-          [next.url, selectionText(next.select), site, shardOf(site), settingsText(next), rows[0].pk],
-        );
-        updated.push((await this.#page(sql, id))!);
+        const page = await updatePage(sql, id, settings);
+        if (page) updated.push(page);
       }
       return updated;
     });
@@ -148,61 +96,23 @@ export class PostgresStore implements Store {
   }
 
   removePages(ids: readonly string[]): Promise<Kept<readonly string[]>> {
-    return this.#connection.write(async (sql) => {
-      const { rows } = await sql.query<{ id: string; pk: number }>(
-        'DELETE FROM pages WHERE id = ANY ($1) RETURNING id, pk',
-        [ids],
-      );
-      await sql.query('DELETE FROM looks WHERE pk = ANY ($1)', [rows.map((row) => row.pk)]);
-      const there = new Set(rows.map((row) => row.id));
-      return ids.filter((id) => there.has(id));
-    });
+    return this.#connection.write((sql) => removePages(sql, ids));
   }
 
-  async #page(sql: Sql, id: string): Promise<WatchedPage | undefined> {
-    const { rows } = await sql.query<FullRow>('SELECT * FROM pages JOIN states USING (pk) WHERE id = $1', [id]);
-    return rows[0] && watchedOf(rows[0]);
+  page(id: string): Promise<WatchedPage | undefined> {
+    return readPage(this.#connection, id);
   }
 
-  async page(id: string): Promise<WatchedPage | undefined> {
-    const rows = await this.#connection.query<FullRow>('SELECT * FROM pages JOIN states USING (pk) WHERE id = $1', [
-      id,
-    ]);
-    return rows[0] && watchedOf(rows[0]);
-  }
-
-  async pages(query: PageQuery): Promise<readonly ListedPage[]> {
-    const values: unknown[] = [query.after ?? 0];
-    const conditions = ['pk > $1'];
-    if (query.site !== undefined) conditions.push(`site = $${values.push(query.site)}`);
-    if (query.tag !== undefined) conditions.push(`(settings::jsonb -> 'tags') ? $${values.push(query.tag)}`);
-    if (query.text !== undefined && query.text !== '') {
-      const place = `$${values.push(query.text)}`;
-      conditions.push(
-        `(strpos(lower(url), lower(${place})) > 0 OR strpos(lower(coalesce(seen_title, '')), lower(${place})) > 0)`,
-      );
-    }
-    const rows = await this.#connection.query<FullRow>(
-      `SELECT * FROM pages JOIN states USING (pk) WHERE ${conditions.join(' AND ')} ORDER BY pk LIMIT $${values.push(query.limit)}`,
-      values,
-    );
-    return rows.map((row) => ({ ...watchedOf(row), place: Number(row.pk) }));
+  pages(query: PageQuery): Promise<readonly ListedPage[]> {
+    return listPages(this.#connection, query);
   }
 
   everyPage(): AsyncIterable<readonly WatchedPage[]> {
     return this.pagesOf([...this.#mandate.held()]);
   }
 
-  async *pagesOf(shards: readonly number[]): AsyncIterable<readonly WatchedPage[]> {
-    for (let after = 0; ;) {
-      const rows = await this.#connection.query<FullRow>(
-        'SELECT * FROM pages JOIN states USING (pk) WHERE pk > $1 AND shard = ANY ($2) ORDER BY pk LIMIT $3',
-        [after, shards, pageBatch],
-      );
-      if (rows.length === 0) return;
-      after = rows.at(-1)!.pk;
-      yield rows.map(watchedOf);
-    }
+  pagesOf(shards: readonly number[]): AsyncIterable<readonly WatchedPage[]> {
+    return pagesOf(this.#connection, shards);
   }
 
   dispatched(probes: readonly Probe[]): Promise<Kept<undefined>> {
@@ -252,65 +162,16 @@ export class PostgresStore implements Store {
   commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
     return this.#connection.write(async (sql) => {
       const held = await this.#mandate.confirmed(sql);
-      return this.#log(sql, await keepLooks(sql, looks, held, (shard) => this.#mandate.doubt(shard)));
+      return append(sql, await keepLooks(sql, looks, held, (shard) => this.#mandate.doubt(shard)));
     });
   }
 
-  /** The last thing a transaction does: from here to its end, whoever else appends waits. */
-  async #log(sql: Sql, looks: readonly Look[]): Promise<readonly Change[]> {
-    if (looks.length === 0) return [];
-    const { rows } = await sql.query<{ sequence: number }>(
-      'UPDATE log_end SET sequence = sequence + $1 RETURNING sequence',
-      [looks.length],
-    );
-    const first = rows[0]!.sequence - looks.length + 1;
-    const changes = looks.map((look, i): Change => {
-      const entry = look.change!;
-      const id = createHash('sha256')
-        .update(`${look.probeId}\n${entry.pageId}\n${entry.kind}`)
-        .digest('hex')
-        .slice(0, 24);
-      return { sequence: first + i, id, ...entry };
-    });
-    await sql.query(
-      'INSERT INTO changes SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[])',
-      [
-        changes.map((change) => change.sequence),
-        changes.map((change) => change.id),
-        changes.map((change) => change.pageId),
-        changes.map((change) => change.atMs),
-        changes.map((change) => JSON.stringify(change)),
-      ],
-    );
-    await planDeliveries(
-      sql,
-      looks.map(({ deliveries = [], endedAtMs }, i) => ({ change: changes[i]!, deliveries, nowMs: endedAtMs })),
-    );
-    return changes;
+  changes(query: Parameters<Store['changes']>[0]): Promise<readonly Change[]> {
+    return changesAfter(this.#connection, query);
   }
 
-  async changes(query: {
-    readonly after: number;
-    readonly limit: number;
-    readonly pageId?: string;
-  }): Promise<readonly Change[]> {
-    const rows = await this.#connection.query<{ entry: string }>(
-      `SELECT entry FROM changes WHERE sequence > $1 ${query.pageId === undefined ? '' : 'AND page_id = $3'} ORDER BY sequence LIMIT $2`,
-      [query.after, query.limit, ...(query.pageId === undefined ? [] : [query.pageId])],
-    );
-    return rows.map((row) => JSON.parse(row.entry) as Change);
-  }
-
-  async latestChanges(query: {
-    readonly before?: number;
-    readonly limit: number;
-    readonly pageId?: string;
-  }): Promise<readonly Change[]> {
-    const rows = await this.#connection.query<{ entry: string }>(
-      `SELECT entry FROM changes WHERE sequence < $1 ${query.pageId === undefined ? '' : 'AND page_id = $3'} ORDER BY sequence DESC LIMIT $2`,
-      [query.before ?? Number.MAX_SAFE_INTEGER, query.limit, ...(query.pageId === undefined ? [] : [query.pageId])],
-    );
-    return rows.map((row) => JSON.parse(row.entry) as Change);
+  latestChanges(query: Parameters<Store['latestChanges']>[0]): Promise<readonly Change[]> {
+    return changesBefore(this.#connection, query);
   }
 
   async versions(pageId: string): Promise<readonly Version[]> {
