@@ -4,6 +4,7 @@
  * interval of each rate is Garwood's: the rates under which a count this high, or this low, has a chance of 2.5 % or more.
  */
 import { type Profile, piecesOn, profile } from '../time/profile.ts';
+import { breakPrice, choosePieces } from './pieces.ts';
 
 export interface EstimatedIntensity {
   readonly profile: Profile;
@@ -19,31 +20,108 @@ export function intensityFromEvents(
   breaks: ArrayLike<number>,
   period?: number,
 ): EstimatedIntensity {
-  const count = breaks.length - 1;
-  /** Each piece's own number as its value, so that any stretch of time tells to which piece it belongs. */
-  const numbered = profile(
-    breaks,
-    Array.from({ length: count }, (_, i) => i + 1),
-    period,
-  );
-  const exposure = new Float64Array(count);
-  const { breaks: cuts, values } = piecesOn(numbered, from, to);
+  const own = Int32Array.from({ length: breaks.length - 1 }, (_, i) => i);
+  return pooled(countedIn(events, from, to, breaks, period), own, breaks, period);
+}
+
+/** The same with pieces that the data choose, at the borders of cells. */
+export function chosenIntensity(
+  events: ArrayLike<number>,
+  from: number,
+  to: number,
+  borders: ArrayLike<number>,
+  period?: number,
+): EstimatedIntensity {
+  const counted = countedIn(events, from, to, borders, period);
+  const price = breakPrice(borders.length - 1, events.length);
+  const pieceOf = choosePieces(counted.seen, counted.exposure, price, period !== undefined);
+  return pooled(counted, pieceOf, borders, period);
+}
+
+/** The borders of equal cells from `begin` on. */
+export function equalCells(begin: number, length: number, cells: number): Float64Array {
+  return Float64Array.from({ length: cells + 1 }, (_, i) => begin + (i * length) / cells);
+}
+
+interface Counted {
+  readonly seen: Float64Array;
+  readonly exposure: Float64Array;
+}
+
+/** How many events each cell holds, and how much time was spent in it. */
+function countedIn(
+  events: ArrayLike<number>,
+  from: number,
+  to: number,
+  borders: ArrayLike<number>,
+  period: number | undefined,
+): Counted {
+  const { breaks: cuts, values } = piecesOn(cellNumbers(borders, period), from, to);
+  const exposure = new Float64Array(borders.length - 1);
   values.forEach((number, i) => {
     if (number > 0) exposure[number - 1] += cuts[i + 1] - cuts[i];
   });
-  const seen = new Float64Array(count);
+  const seen = new Float64Array(borders.length - 1);
   for (let e = 0; e < events.length; e++) {
     // The observation is closed at its end: an event exactly there belongs to the piece that ends there.
     const k = pieceWith(cuts, events[e]);
     if (values[k] > 0) seen[values[k] - 1]++;
   }
-  const rates = seen.map((events, i) => (exposure[i] > 0 ? events / exposure[i] : 0));
-  const intervals = Array.from(seen, (events, i): [number, number] => {
-    if (!(exposure[i] > 0)) return [0, Infinity];
-    const [low, high] = poissonInterval(events);
-    return [low / exposure[i], high / exposure[i]];
+  return { seen, exposure };
+}
+
+/** Each cell's own number, from 1, as its value, so that any stretch of time tells to which cell it belongs. */
+export function cellNumbers(borders: ArrayLike<number>, period: number | undefined): Profile {
+  return profile(
+    borders,
+    Array.from({ length: borders.length - 1 }, (_, i) => i + 1),
+    period,
+  );
+}
+
+/** Cells of one piece have one rate. */
+function pooled(
+  { seen, exposure }: Counted,
+  pieceOf: Int32Array,
+  borders: ArrayLike<number>,
+  period: number | undefined,
+): EstimatedIntensity {
+  const events = summedBy(pieceOf, seen);
+  const time = summedBy(pieceOf, exposure);
+  const rates = events.map((n, i) => (time[i] > 0 ? n / time[i] : 0));
+  const intervals = Array.from(events, (n, i): readonly [number, number] => {
+    if (!(time[i] > 0)) return [0, Infinity];
+    const [low, high] = poissonInterval(n);
+    return [low / time[i], high / time[i]];
   });
-  return { profile: profile(breaks, rates, period), intervals };
+  return laidOut(pieceOf, borders, rates, intervals, period);
+}
+
+/** The sums of cells' values by piece. */
+export function summedBy(pieceOf: Int32Array, values: Float64Array): Float64Array {
+  const sums = new Float64Array(Math.max(...pieceOf) + 1);
+  for (let i = 0; i < values.length; i++) sums[pieceOf[i]] += values[i];
+  return sums;
+}
+
+/** Pieces of cells as a profile from its first border to its last; one that goes over the end of a period is there twice. */
+export function laidOut(
+  pieceOf: Int32Array,
+  borders: ArrayLike<number>,
+  rates: ArrayLike<number>,
+  intervals: readonly (readonly [number, number])[],
+  period: number | undefined,
+): EstimatedIntensity {
+  const starts = [...pieceOf.keys()].filter((i) => i === 0 || pieceOf[i] !== pieceOf[i - 1]);
+  const breaks = [...starts.map((i) => borders[i]), borders[borders.length - 1]];
+  return {
+    profile: profile(
+      breaks,
+      starts.map((i) => rates[pieceOf[i]]),
+      period,
+    ),
+    intervals: starts.map((i) => intervals[pieceOf[i]]),
+  };
 }
 
 function pieceWith(cuts: Float64Array, t: number): number {

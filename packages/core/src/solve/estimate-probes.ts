@@ -1,5 +1,12 @@
-/** `estimate` from `probes`: a rate from looks that found a change or not, and from the server's word where it gave one. */
+/** `estimate` from `probes`: a rate, or a profile, from looks that found a change or not, and from the server's word where it gave one. */
+import {
+  type SeenLooks,
+  type Stretch,
+  chosenIntensityFromLooks,
+  intensityFromLooks,
+} from '../learn/intensity-from-looks.ts';
 import { estimateRate } from '../learn/rate.ts';
+import { type AskedPieces, piecesAt, profileAnswer } from './estimate-pieces.ts';
 import { type Fields, Refusal, fieldsAt, listAt, numberAt, onlyKeys } from './read.ts';
 
 interface Probe {
@@ -22,30 +29,62 @@ function probeAt(value: unknown, field: string): Probe {
   };
 }
 
+interface Seen extends SeenLooks {
+  readonly first: number;
+  readonly last: number;
+}
+
 /**
  * The first look is where knowing begins: what it found says nothing, its Last-Modified does. A change whose time is known
  * leaves open what happened before it in the same gap; a Last-Modified outside its gap is a clock that lies.
  */
-export function estimateFromProbes(problem: Fields): Record<string, unknown> {
-  onlyKeys(problem, '', ['kind', 'from', 'probes']);
-  const probes = listAt(problem['probes'], 'probes', 1).map((value, i) => probeAt(value, `probes[${i}]`));
-  const changedGaps: number[] = [];
-  let freeTime = 0;
-  let exact = 0;
+function seenAt(value: unknown): Seen {
+  const probes = listAt(value, 'probes', 1).map((probe, i) => probeAt(probe, `probes[${i}]`));
+  const changedGaps: Stretch[] = [];
+  const free: Stretch[] = [];
+  const exact: number[] = [];
   probes.forEach(({ at, changed, lastModified }, i) => {
     const before = i === 0 ? -Infinity : probes[i - 1]!.at;
     if (at < before) throw new Refusal(`probes[${i}].at`, at, 'times that do not go back are expected');
     const known = lastModified !== undefined && lastModified > before && lastModified <= at;
     if (known && (changed || i === 0)) {
-      exact++;
-      freeTime += at - lastModified;
+      exact.push(lastModified);
+      if (at > lastModified) free.push([lastModified, at]);
     } else if (i > 0 && at > before) {
-      if (changed) changedGaps.push(at - before);
-      else freeTime += at - before;
+      (changed ? changedGaps : free).push([before, at]);
     }
   });
-  const { rate, interval } = estimateRate({ changedGaps, freeTime, exact });
+  const first = Math.min(probes[0]!.at, exact[0] ?? Infinity);
+  return { changed: changedGaps, free, exact, first, last: probes.at(-1)!.at };
+}
+
+export function estimateFromProbes(problem: Fields): Record<string, unknown> {
+  onlyKeys(problem, '', ['kind', 'from', 'probes', 'breaks', 'period']);
+  const seen = seenAt(problem['probes']);
+  return problem['breaks'] === undefined && problem['period'] === undefined
+    ? rateOf(seen)
+    : profileOf(seen, piecesAt(problem, seen.first, seen.last), problem);
+}
+
+function rateOf({ changed, free, exact }: SeenLooks): Record<string, unknown> {
+  const { rate, interval } = estimateRate({
+    changedGaps: changed.map(([from, to]) => to - from),
+    freeTime: free.reduce((time, [from, to]) => time + to - from, 0),
+    exact: exact.length,
+  });
   // JSON knows no infinity: null where every look found a change, so that nothing bounds the rate from above.
   const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
   return { rate: finite(rate), interval: interval.map(finite) };
+}
+
+function profileOf(seen: SeenLooks, asked: AskedPieces, problem: Fields): Record<string, unknown> {
+  const { chosen, breaks, period } = asked;
+  const outcome = (chosen ? chosenIntensityFromLooks : intensityFromLooks)(seen, breaks, period);
+  if (outcome.kind === 'estimated') return profileAnswer(outcome);
+  const piece = chosen ? 'at all' : `between ${breaks[outcome.cell]} and ${breaks[outcome.cell + 1]}`;
+  throw new Refusal(
+    'breaks',
+    problem['breaks'],
+    `a look that found no change ${piece} is expected: without one nothing bounds the rate from above`,
+  );
 }
