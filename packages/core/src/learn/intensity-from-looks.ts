@@ -90,13 +90,13 @@ function byCell(looks: SeenLooks, borders: ArrayLike<number>, period: number | u
   const count = borders.length - 1;
   const numbers = cellNumbers(borders, period);
   const free = new Float64Array(count);
-  for (const stretch of looks.free) for (const [cell, spent] of met(numbers, stretch)) free[cell]! += spent;
+  for (const stretch of looks.free) for (const [cell, spent] of met(numbers, stretch)) free[cell] += spent;
   const time = free.slice();
   const known = new Float64Array(count);
   for (const at of looks.exact) {
     // One at the very end belongs to the piece that ends there.
     const [cell = count - 1] = met(numbers, [at, at]).keys();
-    known[cell]!++;
+    known[cell]++;
   }
   const start = [0];
   const cell: number[] = [];
@@ -105,7 +105,7 @@ function byCell(looks: SeenLooks, borders: ArrayLike<number>, period: number | u
     for (const [c, seconds] of met(numbers, gap)) {
       cell.push(c);
       spent.push(seconds);
-      time[c]! += seconds;
+      time[c] += seconds;
     }
     start.push(cell.length);
   }
@@ -125,7 +125,7 @@ function met(numbers: Profile, [from, to]: Stretch): Map<number, number> {
   const cells = new Map<number, number>();
   pieces.values.forEach((number, i) => {
     const cell = number - 1;
-    if (cell >= 0) cells.set(cell, (cells.get(cell) ?? 0) + pieces.breaks[i + 1]! - pieces.breaks[i]!);
+    if (cell >= 0) cells.set(cell, (cells.get(cell) ?? 0) + pieces.breaks[i + 1] - pieces.breaks[i]);
   });
   return cells;
 }
@@ -144,7 +144,7 @@ function fit(cells: Cells, pieceOf: Int32Array): Fitted {
   let before = -Infinity;
   for (let round = 0; round < roundsMax; round++) {
     const changes = summedBy(pieceOf, spread(cells, { pieceOf, rates, logLikelihood: 0 }));
-    for (let p = 0; p < rates.length; p++) rates[p] = time[p]! > 0 ? changes[p]! / time[p]! : 0;
+    for (let p = 0; p < rates.length; p++) rates[p] = time[p] > 0 ? changes[p] / time[p] : 0;
     const now = logLikelihood(cells, pieceOf, rates);
     if (now - before < 1e-7) break;
     before = now;
@@ -157,10 +157,9 @@ function spread({ known, start, cell, spent }: Cells, { pieceOf, rates }: Fitted
   const changes = known.slice();
   for (let g = 0; g + 1 < start.length; g++) {
     let mass = 0;
-    for (let i = start[g]!; i < start[g + 1]!; i++) mass += rates[pieceOf[cell[i]!]!]! * spent[i]!;
+    for (let i = start[g]; i < start[g + 1]; i++) mass += rates[pieceOf[cell[i]]] * spent[i];
     const found = mass > 0 ? 1 / -Math.expm1(-mass) : 0;
-    for (let i = start[g]!; i < start[g + 1]!; i++)
-      changes[cell[i]!]! += rates[pieceOf[cell[i]!]!]! * spent[i]! * found;
+    for (let i = start[g]; i < start[g + 1]; i++) changes[cell[i]] += rates[pieceOf[cell[i]]] * spent[i] * found;
   }
   return changes;
 }
@@ -168,12 +167,12 @@ function spread({ known, start, cell, spent }: Cells, { pieceOf, rates }: Fitted
 function logLikelihood({ known, free, start, cell, spent }: Cells, pieceOf: Int32Array, rates: Float64Array): number {
   let all = 0;
   for (let c = 0; c < free.length; c++) {
-    const rate = rates[pieceOf[c]!]!;
-    all += (known[c]! > 0 ? known[c]! * Math.log(rate) : 0) - rate * free[c]!;
+    const rate = rates[pieceOf[c]];
+    all += (known[c] > 0 ? known[c] * Math.log(rate) : 0) - rate * free[c];
   }
   for (let g = 0; g + 1 < start.length; g++) {
     let mass = 0;
-    for (let i = start[g]!; i < start[g + 1]!; i++) mass += rates[pieceOf[cell[i]!]!]! * spent[i]!;
+    for (let i = start[g]; i < start[g + 1]; i++) mass += rates[pieceOf[cell[i]]] * spent[i];
     all += Math.log(-Math.expm1(-mass));
   }
   return all;
@@ -188,7 +187,7 @@ function unboundedPiece({ free, time, known }: Cells, pieceOf: Int32Array): numb
   const without = summedBy(pieceOf, free);
   const all = summedBy(pieceOf, time);
   const changes = summedBy(pieceOf, known);
-  return pieceOf.findIndex((piece) => !(without[piece]! > 0) && (all[piece]! > 0 || changes[piece]! > 0));
+  return pieceOf.findIndex((piece) => !(without[piece] > 0) && (all[piece] > 0 || changes[piece] > 0));
 }
 
 function estimated(
@@ -202,8 +201,8 @@ function estimated(
   const deviation = logDeviations(cells, fitted);
   const intervals = Array.from(rates, (rate, p): readonly [number, number] =>
     rate > 0
-      ? [rate * Math.exp(-1.96 * deviation[p]!), rate * Math.exp(1.96 * deviation[p]!)]
-      : [0, free[p]! > 0 ? drop / free[p]! : Infinity],
+      ? [rate * Math.exp(-1.96 * deviation[p]), rate * Math.exp(1.96 * deviation[p])]
+      : [0, free[p] > 0 ? drop / free[p] : Infinity],
   );
   return laidOut(pieceOf, borders, rates, intervals, period);
 }
@@ -212,22 +211,22 @@ function estimated(
 function logDeviations({ known, start, cell, spent }: Cells, { pieceOf, rates }: Fitted): Float64Array {
   const n = rates.length;
   const information = Array.from({ length: n }, () => new Float64Array(n));
-  for (let c = 0; c < known.length; c++) information[pieceOf[c]!]![pieceOf[c]!]! += known[c]!;
+  for (let c = 0; c < known.length; c++) information[pieceOf[c]][pieceOf[c]] += known[c];
   for (let g = 0; g + 1 < start.length; g++) {
     const parts = new Map<number, number>();
     let mass = 0;
-    for (let i = start[g]!; i < start[g + 1]!; i++) {
-      const piece = pieceOf[cell[i]!]!;
-      const part = rates[piece]! * spent[i]!;
+    for (let i = start[g]; i < start[g + 1]; i++) {
+      const piece = pieceOf[cell[i]];
+      const part = rates[piece] * spent[i];
       parts.set(piece, (parts.get(piece) ?? 0) + part);
       mass += part;
     }
     const found = -Math.expm1(-mass);
     const bend = Math.exp(-mass) / (found * found);
-    for (const [a, x] of parts) for (const [b, y] of parts) information[a]![b]! += bend * x * y;
+    for (const [a, x] of parts) for (const [b, y] of parts) information[a][b] += bend * x * y;
   }
   // A piece of which nothing is known would make the rest singular.
-  for (let p = 0; p < n; p++) information[p]![p]! += 1e-9;
+  for (let p = 0; p < n; p++) information[p][p] += 1e-9;
   return Float64Array.from(inverseDiagonal(information), (variance) => Math.sqrt(Math.max(0, variance)));
 }
 
@@ -237,9 +236,9 @@ function inverseDiagonal(matrix: readonly Float64Array[]): Float64Array {
   const root = matrix.map((row) => row.slice());
   for (let i = 0; i < n; i++) {
     for (let j = 0; j <= i; j++) {
-      let value = root[i]![j]!;
-      for (let k = 0; k < j; k++) value -= root[i]![k]! * root[j]![k]!;
-      root[i]![j] = i === j ? Math.sqrt(Math.max(value, Number.MIN_VALUE)) : value / root[j]![j]!;
+      let value = root[i][j];
+      for (let k = 0; k < j; k++) value -= root[i][k] * root[j][k];
+      root[i][j] = i === j ? Math.sqrt(Math.max(value, Number.MIN_VALUE)) : value / root[j][j];
     }
   }
   const diagonal = new Float64Array(n);
@@ -247,9 +246,9 @@ function inverseDiagonal(matrix: readonly Float64Array[]): Float64Array {
     const solved = new Float64Array(n);
     for (let i = column; i < n; i++) {
       let value = i === column ? 1 : 0;
-      for (let k = column; k < i; k++) value -= root[i]![k]! * solved[k]!;
-      solved[i] = value / root[i]![i]!;
-      diagonal[column]! += solved[i]! * solved[i]!;
+      for (let k = column; k < i; k++) value -= root[i][k] * solved[k];
+      solved[i] = value / root[i][i];
+      diagonal[column] += solved[i] * solved[i];
     }
   }
   return diagonal;

@@ -16,13 +16,13 @@ function worth(
   const t: number[] = [];
   let breaks = 0;
   counts.forEach((count, i) => {
-    const piece = pieceOf[i]!;
+    const piece = pieceOf[i];
     n[piece] = (n[piece] ?? 0) + count;
-    t[piece] = (t[piece] ?? 0) + exposure[i]!;
+    t[piece] = (t[piece] ?? 0) + exposure[i];
     const before = i > 0 ? pieceOf[i - 1] : circle ? pieceOf[counts.length - 1] : undefined;
     if (before !== undefined && before !== piece) breaks++;
   });
-  return n.reduce((sum, count, piece) => sum + likelihood(count, t[piece]!), 0) - breaks * price;
+  return n.reduce((sum, count, piece) => sum + likelihood(count, t[piece]), 0) - breaks * price;
 }
 
 /** Every way of cutting, as the number of each cell's piece. */

@@ -27,14 +27,14 @@ export function choosePieces(
   const cells = counts.length;
   const sums: Sums = { n: running(counts), t: running(exposure) };
   if (!circle) return numbered([...cutUpTo(programme(sums, 0, cells, price), 0, cells)], cells);
-  let least = -likelihood(sums.n[cells]!, sums.t[cells]!);
+  let least = -likelihood(sums.n[cells], sums.t[cells]);
   let starts: number[] = [0];
   for (let first = 0; first < cells - 1; first++) {
     const cut = programme(sums, first, cells - 1, price);
     for (let last = first + 1; last < cells; last++) {
-      const n = sums.n[cells]! - sums.n[last]! + sums.n[first]!;
-      const t = sums.t[cells]! - sums.t[last]! + sums.t[first]!;
-      const total = cut.cost[last]! + price - likelihood(n, t);
+      const n = sums.n[cells] - sums.n[last] + sums.n[first];
+      const t = sums.t[cells] - sums.t[last] + sums.t[first];
+      const total = cut.cost[last] + price - likelihood(n, t);
       if (total >= least - 1e-9) continue;
       least = total;
       starts = [...cutUpTo(cut, first, last), last];
@@ -66,8 +66,8 @@ function programme({ n, t }: Sums, first: number, end: number, price: number): C
   cost[first] = 0;
   for (let to = first + 1; to <= end; to++) {
     for (let from = first; from < to; from++) {
-      const total = cost[from]! + price - likelihood(n[to]! - n[from]!, t[to]! - t[from]!);
-      if (total < cost[to]!) {
+      const total = cost[from] + price - likelihood(n[to] - n[from], t[to] - t[from]);
+      if (total < cost[to]) {
         cost[to] = total;
         begin[to] = from;
       }
@@ -79,7 +79,7 @@ function programme({ n, t }: Sums, first: number, end: number, price: number): C
 /** Where the pieces of the best cut up to `end` begin, ascending. */
 function cutUpTo({ begin }: Cut, first: number, end: number): number[] {
   const starts: number[] = [];
-  for (let to = end; to > first; to = begin[to]!) starts.push(begin[to]!);
+  for (let to = end; to > first; to = begin[to]) starts.push(begin[to]);
   return starts.reverse();
 }
 
@@ -92,6 +92,6 @@ function numbered(starts: readonly number[], cells: number): Int32Array {
 
 function running(values: ArrayLike<number>): Float64Array {
   const sums = new Float64Array(values.length + 1);
-  for (let i = 0; i < values.length; i++) sums[i + 1] = sums[i]! + values[i]!;
+  for (let i = 0; i < values.length; i++) sums[i + 1] = sums[i] + values[i];
   return sums;
 }

@@ -22,7 +22,7 @@ export function boundEntry(split: Split, loss: NonNullable<Aims['loss']> = 'obso
   const create = () =>
     new RatePolicy('bound', (_estimates, weights, budget, pages) =>
       share(
-        Float64Array.from(pages!, ({ page }) => rates[page]!),
+        Float64Array.from(pages!, ({ page }) => rates[page]),
         weights,
         budget,
       ),

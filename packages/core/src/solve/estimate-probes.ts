@@ -1,4 +1,4 @@
-/** `estimate` from `probes`: a rate, or a profile, from looks that found a change or not, and from the server's word where it gave one. */
+/** `estimate` from `probes`: a rate, a profile or reset probabilities from looks that found a change or not, and from the server's word where it gave one. */
 import {
   type SeenLooks,
   type Stretch,
@@ -7,27 +7,9 @@ import {
 } from '../learn/intensity-from-looks.ts';
 import { estimateRate } from '../learn/rate.ts';
 import { type AskedPieces, piecesAt, profileAnswer } from './estimate-pieces.ts';
-import { type Fields, Refusal, fieldsAt, listAt, numberAt, onlyKeys } from './read.ts';
-
-interface Probe {
-  readonly at: number;
-  readonly changed: boolean;
-  readonly lastModified: number | undefined;
-}
-
-function probeAt(value: unknown, field: string): Probe {
-  const probe = fieldsAt(value, field);
-  onlyKeys(probe, field, ['at', 'changed', 'lastModified']);
-  const at = numberAt(probe['at'], `${field}.at`);
-  const { changed } = probe;
-  if (typeof changed !== 'boolean') throw new Refusal(`${field}.changed`, changed, 'true or false is expected');
-  const modified = probe['lastModified'];
-  return {
-    at,
-    changed,
-    lastModified: modified === undefined ? undefined : numberAt(modified, `${field}.lastModified`),
-  };
-}
+import { estimateResetFromProbes } from './estimate-reset.ts';
+import { probesAt } from './probes.ts';
+import { type Fields, Refusal, onlyKeys } from './read.ts';
 
 interface Seen extends SeenLooks {
   readonly first: number;
@@ -39,13 +21,12 @@ interface Seen extends SeenLooks {
  * leaves open what happened before it in the same gap; a Last-Modified outside its gap is a clock that lies.
  */
 function seenAt(value: unknown): Seen {
-  const probes = listAt(value, 'probes', 1).map((probe, i) => probeAt(probe, `probes[${i}]`));
+  const probes = probesAt(value, 'probes');
   const changedGaps: Stretch[] = [];
   const free: Stretch[] = [];
   const exact: number[] = [];
   probes.forEach(({ at, changed, lastModified }, i) => {
-    const before = i === 0 ? -Infinity : probes[i - 1]!.at;
-    if (at < before) throw new Refusal(`probes[${i}].at`, at, 'times that do not go back are expected');
+    const before = i === 0 ? -Infinity : probes[i - 1].at;
     const known = lastModified !== undefined && lastModified > before && lastModified <= at;
     if (known && (changed || i === 0)) {
       exact.push(lastModified);
@@ -54,11 +35,12 @@ function seenAt(value: unknown): Seen {
       (changed ? changedGaps : free).push([before, at]);
     }
   });
-  const first = Math.min(probes[0]!.at, exact[0] ?? Infinity);
+  const first = Math.min(probes[0].at, exact[0] ?? Infinity);
   return { changed: changedGaps, free, exact, first, last: probes.at(-1)!.at };
 }
 
 export function estimateFromProbes(problem: Fields): Record<string, unknown> {
+  if (problem['ages'] !== undefined) return estimateResetFromProbes(problem);
   onlyKeys(problem, '', ['kind', 'from', 'probes', 'breaks', 'period']);
   const seen = seenAt(problem['probes']);
   return problem['breaks'] === undefined && problem['period'] === undefined

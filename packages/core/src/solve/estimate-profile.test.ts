@@ -35,7 +35,7 @@ function looksAt(truth: Profile, seed: number, span: number, every: number): { a
   let seen = 0;
   for (let at = 0; at < span; at += every * (0.5 + next())) {
     const before = seen;
-    while (seen < changes.length && changes[seen]! <= at) seen++;
+    while (seen < changes.length && changes[seen] <= at) seen++;
     looks.push({ at, changed: seen > before });
   }
   return looks;
@@ -96,7 +96,7 @@ test('without a period the rate of one stretch of time is cut where it changes',
   const events = changesOf(truth, 2, 1000);
   const found = estimate({ from: 'events', events, span: 1000, breaks: { grid: 100 } });
   expect(found.profile.breaks.length).toBe(3);
-  expect(Math.abs(found.profile.breaks[1]! - 300)).toBeLessThanOrEqual(20);
+  expect(Math.abs(found.profile.breaks[1] - 300)).toBeLessThanOrEqual(20);
 });
 
 test('from looks: an even page has one piece, a day and a night are told apart by looks half a day apart', () => {
@@ -111,8 +111,8 @@ test('from looks: an even page has one piece, a day and a night are told apart b
   const probes = looksAt(truth, 4, 52 * week, 12);
   const found = estimate({ from: 'probes', probes, breaks: { grid: 24 }, period: 24 });
   expect(found.profile.breaks).toHaveLength(4);
-  expect(Math.abs(found.profile.breaks[1]! - 8)).toBeLessThanOrEqual(1);
-  expect(Math.abs(found.profile.breaks[2]! - 18)).toBeLessThanOrEqual(1);
+  expect(Math.abs(found.profile.breaks[1] - 8)).toBeLessThanOrEqual(1);
+  expect(Math.abs(found.profile.breaks[2] - 18)).toBeLessThanOrEqual(1);
   expect(off(truth, profileIn(found))).toBeLessThan(0.4);
   expect(off(truth, profile([0, 24], [mean(truth)], 24))).toBeGreaterThan(1);
 });
@@ -131,7 +131,7 @@ test('given pieces: one is the rate from looks, and intervals hold what is true 
       period: 24,
     });
     found.interval.forEach(([low, high], i) => {
-      if (low! <= truth.values[i]! && truth.values[i]! <= high!) held++;
+      if (low! <= truth.values[i] && truth.values[i] <= high!) held++;
     });
   }
   expect(held).toBeGreaterThan(0.91 * 300);
