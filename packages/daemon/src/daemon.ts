@@ -151,16 +151,21 @@ export function detector(
   };
 }
 
-/** Hubs can tell of changes where they can reach this daemon. */
+/** Hubs can tell of changes where they can reach this daemon, and where it is alone: others would not know what it asked for. */
 function createWebSub(
   config: Config,
   store: Store,
   log: LoopParts['log'],
   clock: Clock,
+  alone: boolean,
   submit: WebSubParts['submit'],
 ): WebSub | undefined {
   const { publicUrl } = config;
   if (publicUrl === undefined) return undefined;
+  if (!alone) {
+    log('warn', 'hubs are not asked to tell of changes in a cluster', { publicUrl });
+    return undefined;
+  }
   const secret = () => randomBytes(32).toString('base64url');
   return new WebSub({ clock, random: Math.random, secret, publicUrl, submit, store, log });
 }
@@ -200,14 +205,14 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const log = createLog(config.logLevel);
   const clock = world.clock ?? systemClock;
   const telling = await createTelling(config, folder.store, log, clock);
-  const websub = createWebSub(config, folder.store, log, clock, (url, form) => loop.submit(url, form));
+  const websub = createWebSub(config, folder.store, log, clock, !world.accepts, (url, form) => loop.submit(url, form));
   const loop = createLoop(config, folder.store, log, world, telling, websub);
   loop.onKept(() => telling.courier.nudge());
   telling.subscribers.onChanged((asksOther) => loop.renew(asksOther));
   loop.onKept((changes) => {
     for (const { kind, url, summary } of changes) log('info', kind, { url, summary });
   });
-  const desk = new Desk(folder.store, clock, log, loop, telling, world.opening ? undefined : config.data);
+  const desk = new Desk(folder.store, clock, log, loop, telling, folder.folder);
   if (world.observers) desk.observers = world.observers;
   const beyondLoopback = !namesLoopback(config.host.includes(':') ? `[${config.host}]` : config.host);
   const localKey = randomBytes(32).toString('base64url');

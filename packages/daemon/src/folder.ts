@@ -1,7 +1,7 @@
 /** The data folder: locked for this process, its database opened. */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lockFolder } from './store/lock.ts';
+import { type Locked, lockFolder } from './store/lock.ts';
 import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
 import { openSqlite } from './store/sqlite.ts';
@@ -12,6 +12,8 @@ export interface Opening {
   readonly store: Store;
   /** `key`: what lets commands on this machine in. */
   readonly announce: (url: string, key?: string) => void;
+  /** Where this machine keeps what is its own. */
+  readonly folder?: string;
   /** Integrity, space and backups: what only a store of one's own needs. */
   readonly care?: SqliteCare;
   close(): Promise<void>;
@@ -21,32 +23,49 @@ export interface OpenedFolder extends Opening {
   readonly care: SqliteCare;
 }
 
-export type OpenOutcome =
-  | OpenedFolder
-  | {
-      readonly kind: 'held';
-      readonly url: string | undefined;
-      readonly key: string | undefined;
-      readonly sentence: string;
-    }
-  | { readonly kind: 'failed'; readonly sentence: string };
+interface Held {
+  readonly kind: 'held';
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+  readonly sentence: string;
+}
 
-/** The data folder, for this process alone. */
-export function openFolder(folder: string): OpenOutcome {
+interface Unusable {
+  readonly kind: 'failed';
+  readonly sentence: string;
+}
+
+export type OpenOutcome = OpenedFolder | Held | Unusable;
+
+/** In the folder of a coordinator: its pages are in the store of its cluster, and nobody looks for them here. */
+const sharedMark = 'shared-store';
+
+function hold(folder: string): Locked | Held | Unusable {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
     return { kind: 'failed', sentence: `The data folder ${folder} cannot be made: ${(error as Error).message}.` };
   }
   const lock = lockFolder(folder);
-  if (lock.kind === 'failed') return lock;
-  if (lock.kind === 'held') {
-    const who = lock.by ? ` (process ${lock.by.pid} at ${lock.by.url})` : '';
+  if (lock.kind !== 'held') return lock;
+  const who = lock.by ? ` (process ${lock.by.pid} at ${lock.by.url})` : '';
+  return {
+    kind: 'held',
+    url: lock.by?.url,
+    key: lock.by?.key,
+    sentence: `Another revisit works on ${folder}${who}; one at a time, or name another folder with --data.`,
+  };
+}
+
+/** The data folder, for this process alone. */
+export function openFolder(folder: string): OpenOutcome {
+  const lock = hold(folder);
+  if (lock.kind !== 'locked') return lock;
+  if (existsSync(join(folder, sharedMark))) {
+    lock.release();
     return {
-      kind: 'held',
-      url: lock.by?.url,
-      key: lock.by?.key,
-      sentence: `Another revisit works on ${folder}${who}; one at a time, or name another folder with --data.`,
+      kind: 'failed',
+      sentence: `The pages of ${folder} are in the store of a cluster, and the coordinator that was started with --data ${folder} does not run; start it, or delete ${join(folder, sharedMark)} to use the folder by itself.`,
     };
   }
   const opened = openSqlite(join(folder, 'revisit.db'), { writerFrom: writerWorthIt });
@@ -58,10 +77,32 @@ export function openFolder(folder: string): OpenOutcome {
     kind: 'opened',
     store: opened.store,
     care: opened.store.care,
-    announce: (url, key) => lock.announce({ pid: process.pid, url, ...(key === undefined ? {} : { key }) }),
+    folder,
+    announce: announcing(lock),
     close: async () => {
       await opened.store.close();
       lock.release();
     },
   };
 }
+
+/** The folder of a coordinator, whose state is elsewhere: commands on its machine find it here. */
+export function shareFolder(folder: string, shared: Opening): Opening | Held | Unusable {
+  const lock = hold(folder);
+  if (lock.kind !== 'locked') return lock;
+  writeFileSync(join(folder, sharedMark), '');
+  return {
+    ...shared,
+    folder,
+    announce: announcing(lock),
+    close: async () => {
+      await shared.close();
+      lock.release();
+    },
+  };
+}
+
+const announcing =
+  (lock: Locked): Opening['announce'] =>
+  (url, key) =>
+    lock.announce({ pid: process.pid, url, ...(key === undefined ? {} : { key }) });

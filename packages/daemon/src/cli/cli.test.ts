@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually, freshFolder, loopbackWeb, revisit, serve, type LoopbackWeb } from '../trial/command.ts';
+import { freshFolder, loopbackWeb, revisit, type LoopbackWeb } from '../trial/command.ts';
 import { revisitHere } from '../trial/command-here.ts';
 
 let web: LoopbackWeb;
@@ -11,10 +11,6 @@ beforeAll(async () => {
 afterAll(() => web.close());
 
 const open = ['--allow-network', '127.0.0.0/8'];
-
-async function json<Body>(url: string): Promise<Body> {
-  return (await (await fetch(url)).json()) as Body;
-}
 
 describe('wrong calls get one sentence, exit 2, and change nothing', () => {
   const data = freshFolder();
@@ -130,29 +126,6 @@ test('without a daemon: add twice, check, change, check, diff, remove', async ()
   expect((await revisitHere(['changes', '--data', data, '--json'])).out).toContain(page);
   expect((await revisitHere(['remove', page, '--data', data])).code).toBe(0);
   expect(JSON.parse((await revisitHere(['pages', '--data', data, '--json'])).out)).toEqual([]);
-});
-
-test('with a daemon: add, see the change, stream it; a second daemon is turned away; Ctrl-C ends it', async () => {
-  const data = freshFolder();
-  web.pages.set('/live', '<p>one</p>');
-  const daemon = await serve(['--data', data, '--budget', '50/second', '--spacing', '10ms', ...open]);
-  const stream = await fetch(`${daemon.url}/api/changes/stream?after=0`);
-  const added = await revisitHere(['add', `${web.url}/live`, '--data', data, '--json']);
-  const { id } = (JSON.parse(added.out) as { id: string }[])[0]!;
-  await eventually(async () => (await json<{ version: number }>(`${daemon.url}/api/pages/${id}`)).version === 1);
-  web.pages.set('/live', '<p>two</p>');
-  const reader = stream.body!.getReader();
-  let text = '';
-  while (!text.includes('event: change')) text += new TextDecoder().decode((await reader.read()).value);
-  expect(text).toMatch(/id: 1\nevent: change\ndata: .*"toVersion":2/);
-  expect((await revisitHere(['diff', id.slice(0, 8), '--data', data])).out).toMatch(/one[\s\S]*two/);
-  const checked = await revisitHere(['check', '--all', '--data', data, '--json']);
-  expect(JSON.parse(checked.out)).toMatchObject({ changes: [] });
-  const second = await revisit(['serve', '--port', '0', '--data', data]);
-  expect(second).toMatchObject({ code: 2, out: '' });
-  expect(second.err).toContain(`Another revisit works on ${data}`);
-  await reader.cancel();
-  expect(await daemon.end('SIGINT')).toBe(0);
 });
 
 test('a folder that cannot be written, and a database of another make, are said and left alone', async () => {

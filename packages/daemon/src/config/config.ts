@@ -128,7 +128,10 @@ const collectionSchema = z.strictObject({
 });
 
 export const fileSchema = z.strictObject({
-  data: z.string().optional().describe('The folder that holds all state'),
+  data: z
+    .string()
+    .optional()
+    .describe('The folder that holds all state; of a coordinator, where commands on its machine find it'),
   store: z
     .string()
     .regex(/^postgres(ql)?:\/\//, { error: 'an address such as postgres://user:password@host/database is expected' })
@@ -220,6 +223,8 @@ export type ConfigPage = z.infer<typeof pageSchema>;
 
 export interface Config {
   readonly data: string;
+  /** Whether somebody named it, or it is only where state usually is. */
+  readonly dataNamed: boolean;
   readonly store: string | undefined;
   readonly nats: string | undefined;
   readonly natsKey: string | undefined;
@@ -360,6 +365,7 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
   }
   const value: Config = {
     data: all.data ?? './revisit-data',
+    dataNamed: all.data !== undefined,
     store: all.store,
     nats: all.nats,
     natsKey: all.natsKey,

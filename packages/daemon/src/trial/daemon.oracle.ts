@@ -5,20 +5,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { killAgainAndAgain, type MortalPlace } from './killed-daemon.ts';
-import { eventually, loopbackWeb, type LoopbackWeb, type Serving } from './command.ts';
-
-/** One place where state is kept, and daemons that work on it. */
-export interface Place {
-  serve(words: readonly string[]): Promise<Serving>;
-  /** Adds pages while no daemon runs. */
-  add(urls: readonly string[]): Promise<readonly string[]>;
-  /** How the pages are while no daemon runs. */
-  statuses(): Promise<readonly string[]>;
-  /** While no daemon runs: the log, and what is wrong with the state. */
-  read: MortalPlace['read'];
-  end(): Promise<void>;
-}
+import { killAgainAndAgain } from './killed-daemon.ts';
+import { revisitHere } from './command-here.ts';
+import { eventually, loopbackWeb, revisit, type LoopbackWeb } from './command.ts';
+import type { Place } from './place.ts';
 
 /** Lives of the daemon that end with SIGKILL; `telling.kill.test.ts` and the soak have more of them for the single process. */
 const kills = 2;
@@ -38,27 +28,27 @@ export function daemonSuite(name: string, place: () => Promise<Place>): void {
     });
     afterAll(() => web.close());
 
-    test('a page is added, its change is seen and streamed, Ctrl-C ends it', async () => {
+    test('a page is added, its change is seen and streamed; a second daemon is turned away; Ctrl-C ends it', async () => {
       here = await place();
       web.pages.set('/live', '<p>one</p>');
       const daemon = await here.serve(['--budget', '50/second', '--spacing', '10ms', ...open]);
       const stream = await fetch(`${daemon.url}/api/changes/stream?after=0`);
-      const added = await fetch(`${daemon.url}/api/pages`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ url: `${web.url}/live` }),
-      });
-      expect(added.status).toBe(201);
-      const { id } = (await added.json()) as { id: string };
+      const command = (...words: string[]) => revisitHere([...words, '--data', here.folder]);
+      const { id } = (JSON.parse((await command('add', `${web.url}/live`, '--json')).out) as { id: string }[])[0]!;
       await eventually(async () => (await json<{ version: number }>(`${daemon.url}/api/pages/${id}`)).version === 1);
       web.pages.set('/live', '<p>two</p>');
       const reader = stream.body!.getReader();
       let text = '';
       while (!text.includes('event: change')) text += new TextDecoder().decode((await reader.read()).value);
       expect(text).toMatch(/id: 1\nevent: change\ndata: .*"toVersion":2/);
-      const difference = await json<unknown>(`${daemon.url}/api/pages/${id}/diff?from=1&to=2`);
-      expect(JSON.stringify(difference)).toMatch(/one[\s\S]*two/);
-      expect(JSON.stringify(await json(`${daemon.url}/api/search?q=two`))).toContain(id);
+      expect((await command('diff', id.slice(0, 8))).out).toMatch(/one[\s\S]*two/);
+      expect((await command('show', `${web.url}/live`, '--version', '1')).out).toContain('one');
+      expect((await command('search', 'two', '--json')).out).toContain(id);
+      expect((await command('changes', '--json')).out).toContain(`${web.url}/live`);
+      expect(JSON.parse((await command('check', '--all', '--json')).out)).toMatchObject({ changes: [] });
+      const second = await revisit(['serve', '--port', '0', '--data', here.folder]);
+      expect(second).toMatchObject({ code: 2, out: '' });
+      expect(second.err).toContain(`Another revisit works on ${here.folder}`);
       await reader.cancel();
       expect(await daemon.end('SIGINT')).toBe(0);
       await here.end();

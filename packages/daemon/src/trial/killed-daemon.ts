@@ -4,48 +4,16 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { integer, random, type Random } from '@revisit/core';
 import { receiptOf, wrongIn, type Receipt } from '../simulation/receivers.ts';
-import { openSqlite } from '../store/sqlite.ts';
-import type { Change } from '../values/change.ts';
-import { eventually, freshFolder, loopbackWeb, revisit, serve, type Serving } from './command.ts';
+import { eventually, loopbackWeb, type Serving } from './command.ts';
+import { inFolder, type Place } from './place.ts';
 
 export interface KilledReport {
   readonly wrong: readonly string[];
   readonly kills: number;
   readonly changes: number;
   readonly messages: number;
-}
-
-/** Where the state is kept, and daemons that work on it. */
-export interface MortalPlace {
-  serve(words: readonly string[]): Promise<Serving>;
-  add(urls: readonly string[]): Promise<unknown>;
-  /** While no daemon runs: the log, and what is wrong with the state. */
-  read(): Promise<{ readonly changes: readonly Change[]; readonly wrong: readonly string[] }>;
-  end(): Promise<void>;
-}
-
-export async function readFolder(folder: string): ReturnType<MortalPlace['read']> {
-  const opened = openSqlite(join(folder, 'revisit.db'));
-  if (opened.kind === 'failed') throw new Error(opened.sentence);
-  const wrong = opened.store.care.check(false).findings.map(({ what }) => what);
-  const changes = await opened.store.changes({ after: 0, limit: 1_000_000 });
-  await opened.store.close();
-  return { changes, wrong };
-}
-
-/** A data folder of its own. */
-function inFolder(): MortalPlace {
-  const folder = freshFolder();
-  return {
-    serve: (words) => serve(['--data', folder, ...words]),
-    add: (urls) => revisit(['add', '--data', folder, ...urls]),
-    read: () => readFolder(folder),
-    end: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })),
-  };
 }
 
 const pagesWatched = 6;
@@ -83,11 +51,7 @@ async function badReceiver(luck: Random) {
   };
 }
 
-export async function killAgainAndAgain(
-  kills: number,
-  seed: number,
-  place: MortalPlace = inFolder(),
-): Promise<KilledReport> {
+export async function killAgainAndAgain(kills: number, seed: number, place: Place = inFolder()): Promise<KilledReport> {
   const luck = random(seed);
   const [web, hook] = [await loopbackWeb(), await badReceiver(luck)];
   const speed = ['--spacing', '20ms', '--budget', '60/second'];
@@ -149,7 +113,7 @@ async function finish(last: Serving, edit: () => void): Promise<void> {
 }
 
 function judge(
-  { changes, wrong }: Awaited<ReturnType<MortalPlace['read']>>,
+  { changes, wrong }: Awaited<ReturnType<Place['read']>>,
   taken: readonly Receipt[],
 ): Pick<KilledReport, 'wrong' | 'changes'> {
   const holes = changes.some(({ sequence }, i) => sequence !== i + 1) ? ['the log of changes has a hole'] : [];

@@ -34,7 +34,13 @@ async function worldOf(config: Config): Promise<Read<World>> {
       sentence: `nats: ${config.nats} needs a store, such as postgres://user:password@host/database`,
     };
   const [{ clusterWorld }, { createLog }] = await Promise.all([import('@revisit/cluster'), import('../../log.ts')]);
-  return clusterWorld({ ...config, store: config.store, log: createLog(config.logLevel) });
+  const world = await clusterWorld({ ...config, store: config.store, log: createLog(config.logLevel) });
+  if (world.kind === 'wrong' || !config.dataNamed) return world;
+  const { shareFolder } = await import('../../folder.ts');
+  const opening = shareFolder(config.data, world.value.opening);
+  if (opening.kind === 'opened') return { kind: 'read', value: { ...world.value, opening } };
+  await world.value.opening.close();
+  return { kind: 'wrong', sentence: opening.sentence };
 }
 
 async function serve(file: string | undefined, flags: Flags): Promise<CommandOutcome> {
