@@ -86,6 +86,8 @@ export const rooms: readonly Room[] = [
     may: [`${daemon}/values`],
     packages: ['@revisit/core', 'node:*', 'yaml', 'zod', 'temporal-polyfill'],
   },
+  // Trials ask the house where programs are that this machine may not have, such as a browser.
+  { folder: `${daemon}/trial`, may: ['house', daemon], packages: ['*'] },
   { folder: daemon, may: [daemon], packages: ['*'] },
   {
     folder: 'packages/cluster/src/trial',
