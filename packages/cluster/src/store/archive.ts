@@ -82,7 +82,7 @@ export async function keepVersions(
   if (found.length === 0) return;
   await countOnContents(sql);
   const { rows } = await sql.query<BelowRow>(
-    `SELECT pk, number, content, raw FROM versions
+    `SELECT pk, number, content, raw, words IS NULL AS current FROM versions
      JOIN unnest($1::bigint[], $2::integer[], $3::integer[]) AS wanted (pk, base, before) USING (pk)
      WHERE number IN (base, before)`,
     [
@@ -98,10 +98,10 @@ export async function keepVersions(
   );
   const versions = found.map(({ pk, look }) => packVersion(gathered, below, pk, look));
   await addContents(sql, gathered);
+  await ownWords(sql, rows);
   await sql.query(
     `INSERT INTO versions (pk, number, at, content, raw, format, bytes, title, words)
-     SELECT pk, number, at, content, raw, format, bytes, title,
-       setweight(to_tsvector('simple', title_words), 'A') || to_tsvector('simple', new_words)
+     SELECT pk, number, at, content, raw, format, bytes, title, ${vector('title_words', 'new_words')}
      FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::bytea[], $5::bytea[], $6::text[], $7::integer[], $8::text[],
        $9::text[], $10::text[]) AS new (pk, number, at, content, raw, format, bytes, title, title_words, new_words)`,
     [
@@ -118,11 +118,31 @@ export async function keepVersions(
     ],
   );
   await sql.query(
-    `INSERT INTO current_words (pk, words)
-     SELECT pk, setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', words)
-     FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (pk, title, words)
-     ON CONFLICT (pk) DO UPDATE SET words = excluded.words`,
-    [versions.map(({ pk }) => pk), versions.map(({ titleWords }) => titleWords), versions.map(({ words }) => words)],
+    `INSERT INTO current_words (pk, at, words) SELECT pk, at, ${vector('title', 'words')}
+     FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS new (pk, at, title, words)
+     ON CONFLICT (pk) DO UPDATE SET at = excluded.at, words = excluded.words`,
+    [
+      versions.map(({ pk }) => pk),
+      versions.map(({ atMs }) => atMs),
+      versions.map(({ titleWords }) => titleWords),
+      versions.map(({ words }) => words),
+    ],
+  );
+}
+
+/** A word in the title says more than one in the text. Without words there is nothing, not an empty vector. */
+const vector = (title: string, words: string): string =>
+  `setweight(to_tsvector('simple', ${title}), 'A') || to_tsvector('simple', ${words})`;
+
+/** Versions that were found by the words of the current copy, and are no longer current, get them for their own. */
+async function ownWords(sql: Sql, rows: readonly BelowRow[]): Promise<void> {
+  const overtaken = rows.filter(({ current }) => current);
+  if (overtaken.length === 0) return;
+  await sql.query(
+    `UPDATE versions SET words = current_words.words
+     FROM unnest($1::bigint[], $2::integer[]) AS overtaken (pk, number) JOIN current_words USING (pk)
+     WHERE versions.pk = overtaken.pk AND versions.number = overtaken.number`,
+    [overtaken.map(({ pk }) => pk), overtaken.map(({ number }) => number)],
   );
 }
 
@@ -131,6 +151,8 @@ interface BelowRow {
   readonly number: number;
   readonly content: Buffer;
   readonly raw: Buffer | null;
+  /** Found by the words of the current copy. */
+  readonly current: boolean;
 }
 
 /** The version as its rows have it; its contents are added to those gathered. */
@@ -144,8 +166,7 @@ function packVersion(gathered: Gathered, known: ReadonlyMap<string, BelowRow>, p
   const name = keepContent(gathered, content, below && hex(below.content));
   const rawName =
     raw === undefined ? undefined : keepContent(gathered, Buffer.from(raw), below?.raw ? hex(below.raw) : undefined);
-  const old = before && readContent(gathered, hex(before.content));
-  const oldText = old?.kind === 'read' ? Buffer.from(old.content).toString('utf8') : undefined;
+  const oldText = before && readText(gathered, before.content);
   return {
     pk,
     number,
@@ -156,7 +177,7 @@ function packVersion(gathered: Gathered, known: ReadonlyMap<string, BelowRow>, p
     bytes: content.length,
     title: title ?? null,
     titleWords: plainWords(title ?? ''),
-    newWords: plainWords(brought(oldText, text)),
+    newWords: oldText === undefined ? null : plainWords(brought(oldText, text)),
     words: plainWords(text),
   };
 }
@@ -176,6 +197,17 @@ async function addContents(sql: Sql, { added }: Gathered): Promise<void> {
   );
 }
 
+function readText(gathered: Gathered, name: Buffer): string | undefined {
+  const read = readContent(gathered, hex(name));
+  return read.kind === 'read' ? Buffer.from(read.content).toString('utf8') : undefined;
+}
+
+/** The texts of these contents, in one question; undefined where one cannot be read. */
+export async function readTexts(sql: Sql, names: readonly Buffer[]): Promise<readonly (string | undefined)[]> {
+  const gathered = await gather(sql, names);
+  return names.map((name) => readText(gathered, name));
+}
+
 export async function readVersion(
   sql: Sql,
   pageId: string,
@@ -187,15 +219,19 @@ export async function readVersion(
     [pageId, number],
   );
   const name = rows[0]?.name;
-  if (!name) return undefined;
-  const read = readContent(await gather(sql, [name]), hex(name));
-  return read.kind === 'read' ? Buffer.from(read.content).toString('utf8') : undefined;
+  return name ? (await readTexts(sql, [name]))[0] : undefined;
 }
 
 /** The words of a version that came without them. */
 export async function indexVersion(sql: Sql, pk: number, number: number): Promise<void> {
-  const { rows } = await sql.query<{ number: number; content: Buffer; title: string | null; current: boolean }>(
-    `SELECT number, content, seen_title AS title, number = version AS current FROM versions JOIN states USING (pk)
+  const { rows } = await sql.query<{
+    number: number;
+    at: number;
+    content: Buffer;
+    title: string | null;
+    current: boolean;
+  }>(
+    `SELECT number, at, content, seen_title AS title, number = version AS current FROM versions JOIN states USING (pk)
      WHERE pk = $1 AND number IN ($2, $2 - 1)`,
     [pk, number],
   );
@@ -203,24 +239,25 @@ export async function indexVersion(sql: Sql, pk: number, number: number): Promis
     sql,
     rows.map((row) => row.content),
   );
-  const textOf = (row: { readonly content: Buffer } | undefined): string | undefined => {
-    const read = row && readContent(gathered, hex(row.content));
-    return read?.kind === 'read' ? Buffer.from(read.content).toString('utf8') : undefined;
-  };
+  const textOf = (row: { readonly content: Buffer } | undefined): string | undefined =>
+    row && readText(gathered, row.content);
   const here = rows.find((row) => row.number === number)!;
   const text = textOf(here) ?? '';
   const title = here.current ? plainWords(here.title ?? '') : '';
   const before = textOf(rows.find((row) => row.number === number - 1));
-  await sql.query(
-    `UPDATE versions SET words = setweight(to_tsvector('simple', $3), 'A') || to_tsvector('simple', $4) WHERE pk = $1 AND number = $2`,
-    [pk, number, title, plainWords(brought(before, text))],
-  );
   if (here.current)
     await sql.query(
-      `INSERT INTO current_words (pk, words) VALUES ($1, setweight(to_tsvector('simple', $2), 'A') || to_tsvector('simple', $3))
-       ON CONFLICT (pk) DO UPDATE SET words = excluded.words`,
-      [pk, title, plainWords(text)],
+      `INSERT INTO current_words (pk, at, words) VALUES ($1, $2, ${vector('$3', '$4')})
+       ON CONFLICT (pk) DO UPDATE SET at = excluded.at, words = excluded.words`,
+      [pk, here.at, title, plainWords(text)],
     );
+  if (!here.current || before !== undefined)
+    await sql.query(`UPDATE versions SET words = ${vector('$3', '$4')} WHERE pk = $1 AND number = $2`, [
+      pk,
+      number,
+      title,
+      plainWords(brought(before, text)),
+    ]);
 }
 
 /** Contents after this name, unpacked and held against their names; the next name to go on from. */

@@ -14,6 +14,8 @@ export type Sql = Pick<pg.ClientBase, 'query'>;
 /** Two transactions wanted the same row in opposite order; one of them is asked to come again. */
 const comeAgain = new Set(['40001', '40P01']);
 const triesMax = 5;
+/** A day: no step of the schema takes longer, and a timer takes no more than 24. */
+const stepMsMax = 86_400_000;
 /** Between two tries to reach a server that is away. */
 const restMsMax = 2_000;
 
@@ -147,6 +149,11 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   }
 }
 
+const patient = (text: string): pg.QueryConfig & { readonly query_timeout: number } => ({
+  text,
+  query_timeout: stepMsMax,
+});
+
 /** Says what is wrong, or nothing. */
 async function migrate(sql: Sql): Promise<string | undefined> {
   // Held until this transaction ends: two coordinators that start together migrate one after the other.
@@ -156,7 +163,9 @@ async function migrate(sql: Sql): Promise<string | undefined> {
   const taken = rows[0]?.taken ?? 0;
   if (taken > migrations.length)
     return `The database was written by a newer version of revisit (schema ${taken}, this one knows ${migrations.length}).`;
-  for (let step = taken; step < migrations.length; step++) await sql.query(migrations[step]!);
+  // A step may write a large table anew, which takes longer than any statement of the day's work may.
+  await sql.query('SET LOCAL statement_timeout = 0');
+  for (let step = taken; step < migrations.length; step++) await sql.query(patient(migrations[step]!));
   if (rows.length === 0) await sql.query('INSERT INTO schema_steps VALUES ($1)', [migrations.length]);
   else await sql.query('UPDATE schema_steps SET taken = $1', [migrations.length]);
   return undefined;

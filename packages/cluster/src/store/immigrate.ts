@@ -11,6 +11,7 @@ import { type Cell, type Emigrant, type MovedTable, movedTables } from 'revisit/
 import { shardOf } from '../dispatch/streams.ts';
 import { indexVersion, verifyContents } from './archive.ts';
 import type { Connection, Sql } from './connection.ts';
+import { looksHere, putLooks } from './immigrate-looks.ts';
 
 const batchRows = 500;
 /** Says that this database holds what was moved from that folder. */
@@ -75,8 +76,11 @@ async function moveTable(
     const last = rows.at(-1);
     const to = last && table.key.map((name) => last[table.columns.indexOf(name)]!);
     await connection.must(async (sql) => {
-      await removeGone(sql, table, from, to, rows);
-      await put(sql, table, rows);
+      if (table.name === 'looks') await putLooks(sql, from, to, rows);
+      else {
+        await removeGone(sql, table, from, to, rows);
+        await put(sql, table, rows);
+      }
       // What only grows is never read again; everything else from its beginning at the next run.
       if (to || !table.grows) await keepPlace(sql, table, to);
     });
@@ -180,25 +184,34 @@ async function settle(sql: Sql): Promise<void> {
     );
 }
 
-/** The words by which versions are found, for those that have none yet. */
+/** The words by which versions are found, for those that have none yet: neither of their own nor as the current copy. */
 async function indexAll(connection: Connection, progress: (table: string, rows: number) => void): Promise<void> {
-  for (let done = 0; ;) {
-    const indexed = await connection.must(async (sql) => {
-      const { rows } = await sql.query<{ pk: number; number: number }>(
-        'SELECT pk, number FROM versions WHERE words IS NULL ORDER BY pk, number LIMIT 100',
+  let [pk, number, done] = [0, 0, 0];
+  for (;;) {
+    const [from, after] = [pk, number];
+    const rows = await connection.must(async (sql) => {
+      const { rows: bare } = await sql.query<{ pk: number; number: number }>(
+        `SELECT pk, number FROM versions JOIN states USING (pk) LEFT JOIN current_words USING (pk)
+         WHERE (pk, number) > ($1, $2) AND versions.words IS NULL
+           AND (number <> version OR current_words.at IS DISTINCT FROM versions.at)
+         ORDER BY pk, number LIMIT 100`,
+        [from, after],
       );
-      for (const { pk, number } of rows) await indexVersion(sql, pk, number);
-      return rows.length;
+      for (const row of bare) await indexVersion(sql, row.pk, row.number);
+      return bare;
     });
-    if (indexed === 0) return;
-    progress('words', (done += indexed));
+    const last = rows.at(-1);
+    if (!last) return;
+    ({ pk, number } = last);
+    progress('words', (done += rows.length));
   }
 }
 
 async function verify(connection: Connection, source: Emigrant): Promise<Move> {
   const tables: { name: string; rows: number; hash: string }[] = [];
   for (const table of movedTables) {
-    const here = await digest((after) => connection.must((sql) => rowsHere(sql, table, after)), table);
+    const read = table.name === 'looks' ? looksHere : rowsHere;
+    const here = await digest((after) => connection.must((sql) => read(sql, table, after)), table);
     const there = await digest((after) => Promise.resolve(source.rows(table, after, batchRows)), table);
     if (here.rows !== there.rows)
       return { kind: 'differs', sentence: `${table.name}: ${there.rows} rows in the folder, ${here.rows} moved` };

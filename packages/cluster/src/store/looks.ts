@@ -5,6 +5,7 @@
 import { type Look, type PageState, lookKinds, stateValues } from 'revisit/ports';
 import { keepVersions } from './archive.ts';
 import type { Sql } from './connection.ts';
+import { packMax, packed } from './look-packs.ts';
 
 const stateColumns = {
   pk: 'bigint',
@@ -30,15 +31,7 @@ const stateColumns = {
 } as const;
 /** What a state leaves out stays as it was. */
 const lasting: ReadonlySet<string> = new Set(['hash', 'detect_state']);
-const stateNames = Object.keys(stateColumns);
-const putStatesText = `INSERT INTO states (${stateNames.join(', ')})
-  SELECT * FROM unnest(${Object.values(stateColumns)
-    .map((type, i) => `$${i + 1}::${type}[]`)
-    .join(', ')})
-  ON CONFLICT (pk) DO UPDATE SET ${stateNames
-    .slice(1)
-    .map((name) => `${name} = ${lasting.has(name) ? `coalesce(excluded.${name}, states.${name})` : `excluded.${name}`}`)
-    .join(', ')}`;
+export const stateNames = Object.keys(stateColumns);
 
 type Value = string | number | Uint8Array | null;
 
@@ -53,8 +46,11 @@ function stateArrays(states: readonly { readonly pk: number; readonly state: Pag
   return stateNames.map((_, column) => rows.map((row) => row[column]!));
 }
 
-export async function putState(sql: Sql, pk: number, state: PageState): Promise<void> {
-  await sql.query(putStatesText, stateArrays([{ pk, state }]));
+export async function addState(sql: Sql, pk: number, state: PageState): Promise<void> {
+  await sql.query(
+    `INSERT INTO states (${stateNames.join(', ')}) VALUES (${stateNames.map((_, i) => `$${i + 1}`).join(', ')})`,
+    stateArrays([{ pk, state }]).map(([value]) => value),
+  );
 }
 
 /** Looks in their order, cut where a page comes again: one statement can write a row once. */
@@ -133,6 +129,30 @@ export async function keepLooks(
   return told;
 }
 
+/** What `write` is given of each look: its state and itself. */
+const given = { ...stateColumns, at: 'bigint', kind: 'smallint', duration: 'integer', bytes: 'bigint' };
+const full = `cardinality(states.recent_at) >= ${packMax}`;
+const recent = (column: string, look: string): string =>
+  `${column} = CASE WHEN ${full} THEN ARRAY[${look}] ELSE states.${column} || ${look} END`;
+/** A page whose last looks are a pack begins another, and the pack goes to the others. */
+const writeText = `WITH new AS (
+    SELECT * FROM unnest(${Object.values(given)
+      .map((type, i) => `$${i + 2}::${type}[]`)
+      .join(', ')}) AS new (${Object.keys(given).join(', ')})
+  ), ended AS (
+    DELETE FROM in_flight WHERE id = ANY ($1)
+  ), packs AS (
+    INSERT INTO looks (pk, upto, at, what)
+    SELECT pk, recent_at[cardinality(recent_at)], recent_at, recent_what FROM states JOIN new USING (pk) WHERE ${full}
+  )
+  UPDATE states SET ${stateNames
+    .slice(1)
+    .map((name) => `${name} = ${lasting.has(name) ? `coalesce(new.${name}, states.${name})` : `new.${name}`}`)
+    .join(', ')},
+    ${recent('recent_at', 'new.at')},
+    ${recent('recent_what', packed('new.kind', 'new.duration', 'new.bytes'))}
+  FROM new WHERE states.pk = new.pk`;
+
 /** The probes have ended; states and looks are as found. */
 async function write(
   sql: Sql,
@@ -140,19 +160,12 @@ async function write(
   kept: readonly { readonly look: Look; readonly pk: number }[],
 ): Promise<void> {
   if (ended.length === 0) return;
-  const next = stateNames.length + 1;
-  await sql.query(
-    `WITH ended AS (DELETE FROM in_flight WHERE id = ANY ($${next})), put AS (${putStatesText})
-     INSERT INTO looks (pk, at, kind, duration, bytes)
-     SELECT * FROM unnest($1::bigint[], $${next + 1}::bigint[], $${next + 2}::smallint[], $${next + 3}::integer[], $${next + 4}::bigint[])
-     ON CONFLICT (pk, at) DO UPDATE SET kind = excluded.kind`,
-    [
-      ...stateArrays(kept.map(({ look, pk }) => ({ pk, state: look.state }))),
-      ended.map((look) => look.probeId),
-      kept.map(({ look }) => look.atMs),
-      kept.map(({ look }) => lookKinds.indexOf(look.kind)),
-      kept.map(({ look }) => look.endedAtMs - look.atMs),
-      kept.map(({ look }) => look.bytesReceived),
-    ],
-  );
+  await sql.query(writeText, [
+    ended.map((look) => look.probeId),
+    ...stateArrays(kept.map(({ look, pk }) => ({ pk, state: look.state }))),
+    kept.map(({ look }) => look.atMs),
+    kept.map(({ look }) => lookKinds.indexOf(look.kind)),
+    kept.map(({ look }) => look.endedAtMs - look.atMs),
+    kept.map(({ look }) => look.bytesReceived),
+  ]);
 }

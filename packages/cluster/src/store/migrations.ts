@@ -159,4 +159,41 @@ export const migrations: readonly string[] = [
   CREATE INDEX versions_by_raw ON versions (raw) WHERE raw IS NOT NULL;
   CREATE INDEX contents_by_base ON contents (base) WHERE base IS NOT NULL;
   `,
+  // A version that brought all the words of the current copy is found there, and has none of its own: most pages never change,
+  // and had theirs twice. The list of what an index has yet to take in is read whole by each search, and its pages never go.
+  `
+  DROP INDEX versions_by_words;
+  DROP INDEX current_by_words;
+  ALTER TABLE current_words ADD COLUMN at bigint;
+  UPDATE current_words SET at = versions.at FROM states JOIN versions ON versions.pk = states.pk AND number = version
+    WHERE current_words.pk = states.pk;
+  DELETE FROM current_words WHERE at IS NULL;
+  ALTER TABLE current_words ALTER COLUMN at SET NOT NULL;
+  UPDATE versions SET words = NULL FROM states WHERE states.pk = versions.pk AND number = 1 AND version = 1;
+  CREATE INDEX versions_by_words ON versions USING gin (words) WITH (gin_pending_list_limit = 256);
+  CREATE INDEX current_by_words ON current_words USING gin (words) WITH (gin_pending_list_limit = 256);
+  `,
+  // The last looks of a page stand in its state; sixteen of them become one row here (see look-packs.ts).
+  `
+  ALTER TABLE states ADD COLUMN recent_at bigint[] NOT NULL DEFAULT '{}', ADD COLUMN recent_what bigint[] NOT NULL DEFAULT '{}';
+  ALTER TABLE looks RENAME TO single_looks;
+  CREATE TABLE looks (
+    pk bigint NOT NULL,
+    upto bigint NOT NULL,
+    at bigint[] NOT NULL,
+    what bigint[] NOT NULL
+  ) PARTITION BY HASH (pk);
+  ${Array.from(
+    { length: lookPartitions },
+    (_, i) =>
+      `CREATE TABLE look_packs_${i} PARTITION OF looks FOR VALUES WITH (MODULUS ${lookPartitions}, REMAINDER ${i});`,
+  ).join('\n  ')}
+  INSERT INTO looks (pk, upto, at, what)
+    SELECT pk, max(at), array_agg(at ORDER BY at),
+      array_agg((least(bytes, 4294967295) << 31) | (greatest(0, least(duration, 268435455))::bigint << 3) | kind ORDER BY at)
+    FROM (SELECT *, (row_number() OVER (PARTITION BY pk ORDER BY at) - 1) / 16 AS pack FROM single_looks) AS numbered
+    GROUP BY pk, pack ORDER BY pk, pack;
+  DROP TABLE single_looks;
+  CREATE INDEX looks_by_page ON looks (pk, upto);
+  `,
 ];

@@ -16,9 +16,13 @@ import {
 } from 'revisit/ports';
 import { shardOf } from '../dispatch/streams.ts';
 import type { Connection, Sql } from './connection.ts';
-import { putState } from './looks.ts';
+import { addState, stateNames } from './looks.ts';
 
 type FullRow = PageRow & StateRow & Record<string, unknown>;
+
+/** Pages with their states, without the looks that stand there. */
+const everything = `SELECT pages.*, ${stateNames.slice(1).join(', ')} FROM pages JOIN states USING (pk)`;
+const pageText = `${everything} WHERE id = $1`;
 
 const pageBatch = 5_000;
 
@@ -45,7 +49,7 @@ export async function addPage(sql: Sql, page: NewPage): Promise<{ page: WatchedP
       [id, page.url, selection, site, shardOf(site), settingsText(settings), addedAtMs],
     );
     if (rows[0]) {
-      await putState(sql, rows[0].pk, freshState);
+      await addState(sql, rows[0].pk, freshState);
       return { page: (await pageWith(sql, id))!, created: true };
     }
     // Somebody else added the same page meanwhile, or the id belongs to a page whose selection was edited later.
@@ -88,8 +92,6 @@ export async function removePages(sql: Sql, ids: readonly string[]): Promise<rea
   return ids.filter((id) => there.has(id));
 }
 
-const pageText = 'SELECT * FROM pages JOIN states USING (pk) WHERE id = $1';
-
 async function pageWith(sql: Sql, id: string): Promise<WatchedPage | undefined> {
   const { rows } = await sql.query<FullRow>(pageText, [id]);
   return rows[0] && watchedOf(rows[0]);
@@ -112,7 +114,7 @@ export async function listPages(connection: Connection, query: PageQuery): Promi
     );
   }
   const rows = await connection.query<FullRow>(
-    `SELECT * FROM pages JOIN states USING (pk) WHERE ${conditions.join(' AND ')} ORDER BY pk LIMIT $${values.push(query.limit)}`,
+    `${everything} WHERE ${conditions.join(' AND ')} ORDER BY pk LIMIT $${values.push(query.limit)}`,
     values,
   );
   return rows.map((row) => ({ ...watchedOf(row), place: Number(row.pk) }));
@@ -125,7 +127,7 @@ export async function* pagesOf(
 ): AsyncIterable<readonly WatchedPage[]> {
   for (let after = 0; ;) {
     const rows = await connection.query<FullRow>(
-      'SELECT * FROM pages JOIN states USING (pk) WHERE pk > $1 AND shard = ANY ($2) ORDER BY pk LIMIT $3',
+      `${everything} WHERE pk > $1 AND shard = ANY ($2) ORDER BY pk LIMIT $3`,
       [after, shards, pageBatch],
     );
     if (rows.length === 0) return;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verdict } from '../../../daemon/src/detect/verdict.ts';
 import type { WatchedPage } from 'revisit/ports';
 import { storeContract } from '../../../daemon/src/store/contract.oracle.ts';
+import { searchContract } from '../../../daemon/src/store/search.oracle.ts';
 import { type PostgresServer, startPostgres } from '../trial/postgres-server.ts';
 import { connect } from './connection.ts';
 import { shardCount, shardOf } from '../dispatch/streams.ts';
@@ -21,6 +22,7 @@ async function open(url?: string, mandate?: Mandate): Promise<PostgresStore> {
 }
 
 storeContract('PostgreSQL', () => open());
+searchContract('PostgreSQL', () => open());
 
 test('two stores append to one log at once: no holes, no order that readers could miss', async () => {
   const url = await server.database('two');

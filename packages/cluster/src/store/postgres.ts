@@ -27,12 +27,12 @@ import {
   type Version,
   type WatchedPage,
   createdIds,
-  lookKinds,
 } from 'revisit/ports';
 import { shardCount, shardOf } from '../dispatch/streams.ts';
 import { readVersion } from './archive.ts';
 import { type Connection, type Sql, faultOf } from './connection.ts';
 import { append, changesAfter, changesBefore } from './log.ts';
+import { activityOf, looksOf, siteHours } from './look-packs.ts';
 import { keepLooks } from './looks.ts';
 import { PostgresOutbox } from './outbox.ts';
 import { addPage, listPages, pagesOf, readPage, removePages, updatePage } from './pages.ts';
@@ -202,39 +202,16 @@ export class PostgresStore implements Store {
     return this.#connection.must((sql) => search(sql, query));
   }
 
-  async looks(pageId: string, limit: number): Promise<readonly LookEntry[]> {
-    const rows = await this.#connection.query<{ atMs: number; kind: number; duration: number; bytes: number }>(
-      `SELECT looks.at AS "atMs", kind, duration, looks.bytes AS bytes FROM looks JOIN pages USING (pk) WHERE pages.id = $1 ORDER BY looks.at DESC LIMIT $2`,
-      [pageId, limit],
-    );
-    return rows.map((row) => ({
-      atMs: row.atMs,
-      kind: lookKinds[row.kind]!,
-      durationMs: row.duration,
-      bytesReceived: row.bytes,
-    }));
+  looks(pageId: string, limit: number): Promise<readonly LookEntry[]> {
+    return looksOf(this.#connection, pageId, limit);
   }
 
-  async activity(pageIds: readonly string[], limit: number): Promise<ReadonlyMap<string, readonly LookKind[]>> {
-    const rows = await this.#connection.query<{ id: string; kinds: number[] | null }>(
-      `SELECT pages.id AS id, (SELECT array_agg(kind ORDER BY at) FROM
-         (SELECT kind, at FROM looks WHERE looks.pk = pages.pk ORDER BY at DESC LIMIT $2) AS latest) AS kinds
-       FROM pages WHERE pages.id = ANY($1)`,
-      [pageIds, limit],
-    );
-    const known = new Map(rows.map((row) => [row.id, (row.kinds ?? []).map((kind) => lookKinds[kind]!)]));
-    return new Map(pageIds.map((id) => [id, known.get(id) ?? []]));
+  activity(pageIds: readonly string[], limit: number): Promise<ReadonlyMap<string, readonly LookKind[]>> {
+    return activityOf(this.#connection, pageIds, limit);
   }
 
   siteHours(site: string, sinceMs: number): Promise<readonly SiteHour[]> {
-    // The epoch began on a Thursday, three days after a Monday.
-    return this.#connection.query<SiteHour>(
-      `SELECT ((looks.at / 3600000 + 72) % 168)::int AS hour, count(*)::int AS looks,
-         (count(*) FILTER (WHERE kind IN (5, 6)))::int AS failures, (count(*) FILTER (WHERE kind = 1))::int AS changes,
-         avg(duration)::float8 AS "meanMs"
-       FROM looks JOIN pages USING (pk) WHERE site = $1 AND looks.at >= $2 GROUP BY 1 ORDER BY 1`,
-      [site, sinceMs],
-    );
+    return siteHours(this.#connection, site, sinceMs);
   }
 
   /** Each coordinator thins the pages of its own shards, and one of them sweeps for all. */
