@@ -1,8 +1,9 @@
 /**
  * `npm run soak [SEEDS] [FIRST] [KILLS]`: for each seed (1000 of them unless said otherwise), in virtual time, two weeks of
- * operation in trouble (sites fail, slow down, limit and recover, the process is killed at random points) and sixty lives
- * of a process that tells receivers who fail, hang and answer late; then a real daemon killed KILLS times (36 unless said
- * otherwise). Ends with 1 when an invariant was broken, and names the seed that shows it.
+ * operation in trouble (sites fail, slow down, limit and recover, pages move and go, the disk is full, the machine sleeps, the
+ * user meddles, the process is killed at random points) and twenty lives of a process that tells receivers who fail, hang and
+ * answer late; then a real daemon killed KILLS times (36 unless said otherwise). Ends with 1 when an invariant was broken, and
+ * names the seed that shows it.
  *
  * `npm run soak cluster [ROUNDS] [SEED]`: a cluster of real processes in trouble, 200 rounds unless said otherwise.
  */
@@ -21,7 +22,7 @@ if (![seeds, first, kills].every((number) => Number.isInteger(number) && number 
   process.stderr.write('soak: SEEDS, FIRST and KILLS are whole numbers, such as npm run soak 1000 0 36\n');
   process.exit(2);
 }
-const livesPerSeed = 60;
+const livesPerSeed = 20;
 
 let broken = 0;
 function judge(name: string, wrong: readonly string[]): void {

@@ -41,6 +41,10 @@ class Names {
   name(index: number): string {
     return this.#names[index]!;
   }
+
+  [Symbol.iterator](): IterableIterator<string> {
+    return this.#names.values();
+  }
 }
 
 /** The URL up to its last slash: pages below it tend to change together. */

@@ -8,6 +8,7 @@ import type { Lifetimes } from './lifetimes.ts';
 import type { LoopParts, LoopSettings, SiteLimits } from './loop-parts.ts';
 import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
 import { type OpeningHours, closedUntilMs, parseHours } from './values/hours.ts';
+import type { SiteClosed } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
 
 type DepartureParts = Pick<LoopParts, 'clock' | 'random' | 'policy' | 'siteRules' | 'sweepOrder' | 'websub'>;
@@ -158,9 +159,11 @@ export class Departures {
   }
 
   /** Sites that asked to be left alone, for as long as they asked, whatever happened to the process since. */
-  restoreHolds(saved: Uint8Array): void {
+  restoreHolds(saved: Uint8Array): readonly SiteClosed[] {
     const holds = JSON.parse(new TextDecoder().decode(saved)) as Record<string, number>;
-    for (const [site, untilMs] of Object.entries(holds)) this.hold(site, untilMs);
+    const closed = Object.entries(holds).map(([site, untilMs]) => ({ site, untilMs }));
+    for (const { site, untilMs } of closed) this.hold(site, untilMs);
+    return closed;
   }
 
   /** A page that nobody has looked at yet. */

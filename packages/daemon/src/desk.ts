@@ -77,10 +77,19 @@ export class Desk {
   }
 
   async remove(ids: readonly string[]): Promise<Kept<readonly string[]>> {
+    for (const id of ids) await this.loop?.release(id);
     const kept = await this.store.removePages(ids);
     this.revision++;
-    if (kept.kind === 'kept') for (const id of kept.value) this.loop?.unwatch(id);
+    if (kept.kind === 'failed') await this.#watchAgain(ids);
     return kept;
+  }
+
+  /** They are still there. */
+  async #watchAgain(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const watched = this.loop && (await this.store.page(id));
+      if (watched) this.loop.watch(watched);
+    }
   }
 
   /** Every page with its state as of now, in batches; from memory where a daemon runs. */

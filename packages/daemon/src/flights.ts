@@ -39,8 +39,8 @@ export class Flights {
   readonly #robots: number;
   readonly #words: Words;
   readonly #sentLately = new LastHour();
-  #inFlight = 0;
-  /** Probes that are remembered and wait for a robot; counted as in flight. */
+  readonly #underWay = new Set<Probe>();
+  /** Of those, the ones that are remembered and wait for a robot. */
   readonly #ready: Probe[] = [];
   /** How long answers take, and how long the store takes to remember probes, as of late. */
   #answerMs = 1000;
@@ -57,8 +57,13 @@ export class Flights {
     this.#words = words;
   }
 
+  /** Probes that were decided on, until their answer is in the queue. */
+  get underWay(): Iterable<Probe> {
+    return this.#underWay;
+  }
+
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#underWay.size;
   }
 
   counts(): Pick<LoopCounts, 'sent' | 'sentLastHour' | 'overflowed' | 'inFlight'> {
@@ -66,7 +71,7 @@ export class Flights {
       sent: this.#sent,
       sentLastHour: this.#sentLately.count(this.#parts.clock.nowMs()),
       overflowed: this.#overflowed,
-      inFlight: this.#inFlight,
+      inFlight: this.inFlight,
     };
   }
 
@@ -82,7 +87,7 @@ export class Flights {
 
   /** The probe of another process is under way still: its answer comes here. */
   rejoin(probe: Probe): void {
-    this.#inFlight++;
+    this.#underWay.add(probe);
     this.#ways.departures.rejoin(probe);
     void this.#observe(probe);
   }
@@ -91,10 +96,10 @@ export class Flights {
   async sendDue(planned: boolean): Promise<number> {
     const { departures, keeping, pool } = this.#ways;
     this.#launch();
-    const room = keeping.down ? 0 : pool.target + this.#ahead() - this.#inFlight;
+    const room = keeping.down ? 0 : pool.target + this.#ahead() - this.inFlight;
     const { probes, waitMs } = departures.leave(room, planned);
     if (probes.length === 0) return Math.max(1, waitMs);
-    this.#inFlight += probes.length;
+    for (const probe of probes) this.#underWay.add(probe);
     const begunMs = this.#parts.clock.nowMs();
     const kept = await this.#parts.store.dispatched(probes);
     this.#rememberMs += (this.#parts.clock.nowMs() - begunMs - this.#rememberMs) / 16;
@@ -119,14 +124,21 @@ export class Flights {
     return Math.min(this.#robots, Math.floor(answers));
   }
 
+  /** What is remembered goes out as robots are free, and waits as everything does while nothing can be kept. */
   #launch(): void {
-    while (this.#ready.length > 0 && !this.#dead && this.#inFlight - this.#ready.length < this.#ways.pool.target)
+    const { keeping, pool } = this.#ways;
+    while (this.#ready.length > 0 && !this.#dead && !keeping.down && this.inFlight - this.#ready.length < pool.target)
       void this.#observe(this.#ready.shift()!);
+  }
+
+  /** Nothing goes out any more: what waits for a robot is due again at the next start, where it is still remembered. */
+  stop(): void {
+    for (const probe of this.#ready.splice(0)) this.#underWay.delete(probe);
   }
 
   /** The probe never went out: its pages stay due. */
   #fallBack(probe: Probe): void {
-    this.#inFlight--;
+    this.#underWay.delete(probe);
     this.#ways.departures.returned(probe);
     this.#ways.departures.askAgain(probe);
   }
@@ -143,12 +155,16 @@ export class Flights {
     const { departures, indexing, pool, access } = this.#ways;
     const observation = await observer.observe(probe);
     if (this.#dead) return;
-    this.#inFlight--;
+    this.#underWay.delete(probe);
     this.#launch();
     departures.returned(probe);
     const { outcome, requests, crawlDelayMs } = observation;
     departures.settle(requests - 1);
     if (crawlDelayMs !== undefined) this.#words.space(probe.site, crawlDelayMs);
+    if (outcome.kind === 'refused' && outcome.elsewhere) {
+      departures.hold(outcome.elsewhere.site, outcome.elsewhere.untilMs);
+      await store.remember('site-holds', departures.saveHolds());
+    }
     if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
       departures.hold(probe.site, outcome.siteUntilMs);
       // Whoever was lost with the probe may have asked the site until a moment ago.
@@ -167,14 +183,14 @@ export class Flights {
       for (const id of probe.pageIds) this.#words.dueAgain(id, observation.startedAtMs);
       await store.finished([probe.id]);
     } else {
-      indexing.soon(this.#inFlight > this.#robots / 2);
+      indexing.soon(this.inFlight > this.#robots / 2);
     }
     this.#sendSoon();
   }
 
   /** A robot that is free while most are busy waits a moment for others: their probes leave in one transaction. */
   #sendSoon(): void {
-    if (this.#inFlight <= this.#robots / 2) {
+    if (this.inFlight <= this.#robots / 2) {
       this.#words.wake();
     } else if (!this.#gathering) {
       this.#gathering = true;

@@ -10,6 +10,7 @@ import type { Detection } from './values/change.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
 import type { Page } from './values/page.ts';
+import type { Probe } from './values/probe.ts';
 
 /** A transaction of many looks costs little more than one of a few; more would delay the first of them. */
 const batchMax = 256;
@@ -27,6 +28,8 @@ export interface Around {
   readonly learned: (entry: Entry) => void;
   /** Another look at the page is wanted that soon. */
   readonly askLater: (id: string, afterMs: number) => void;
+  /** What was found of the page could not be used. */
+  readonly dueAgain: (id: string, atMs: number) => void;
   /** The page may not be visited before then. */
   readonly putOff: (id: string, look: Look, untilMs: number | undefined) => void;
   /** So many observations were indexed in that time. */
@@ -37,8 +40,8 @@ export interface Around {
   readonly idle: () => void;
 }
 
-/** Detections that have begun, by page. */
-type Early = Map<string, Detected | Promise<Detected>>;
+/** Detections that have begun, by page, and for the page as it was then. */
+type Early = Map<string, { readonly entry: Entry; readonly detected: Detected | Promise<Detected> }>;
 
 export class Indexing {
   readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned' | 'websub'>;
@@ -50,6 +53,10 @@ export class Indexing {
   readonly #around: Around;
   readonly #queue: Observation[] = [];
   readonly #secondLooks = new Set<string>();
+  /** Probes and pages that were removed while they were under way, as `probe page`. */
+  readonly #disowned = new Set<string>();
+  /** What the batch under way has found so far. */
+  #looks: Look[] = [];
   #gathering = false;
   #dead = false;
   #batches = 0;
@@ -98,6 +105,18 @@ export class Indexing {
     return true;
   }
 
+  /** The page was removed while the probe was under way for it: it is no longer the page that was asked for. */
+  disown(probe: Probe, id: string): void {
+    if (probe.pageIds.includes(id)) this.#disowned.add(`${probe.id} ${id}`);
+  }
+
+  /** The page was removed: nothing that was found of it is kept. Resolves when none of it is being written. */
+  async forget(id: string): Promise<void> {
+    for (const { probe } of this.#queue) this.disown(probe, id);
+    this.#looks = this.#looks.filter((look) => look.pageId !== id);
+    while (this.#keeping.isWriting(id)) await this.#parts.clock.sleep(batchPollMs);
+  }
+
   /** The next look at the page is the second one that detection asked for. */
   secondLook(id: string): void {
     this.#secondLooks.add(id);
@@ -134,16 +153,19 @@ export class Indexing {
       const begunMs = this.#parts.clock.nowMs();
       // A small queue drains in small batches, or it would stay full while one is worked through.
       const batch = this.#queue.slice(0, Math.max(1, Math.min(batchMax, this.#queueMax >> 3)));
-      const looks: Look[] = [];
+      this.#looks = [];
       const early = this.#detectEarly(batch);
-      for (const observation of batch) await this.#look(observation, early, looks);
-      const kept = await this.#keeping.keep(looks);
+      for (const observation of batch) await this.#look(observation, early);
+      const kept = await this.#keeping.keep(() => this.#looks);
       this.#batches++;
       if (!kept) return;
+      const looks = this.#looks;
       const paged = new Set(looks.map(({ probeId }) => probeId));
       const pageless = batch.filter(({ probe }) => !paged.has(probe.id));
       if (pageless.length > 0) await this.#parts.store.finished(pageless.map(({ probe }) => probe.id));
       this.#queue.splice(0, batch.length);
+      for (const { probe } of this.#disowned.size > 0 ? batch : [])
+        for (const id of probe.pageIds) this.#disowned.delete(`${probe.id} ${id}`);
       this.#around.indexed(batch.length, looks.length, this.#parts.clock.nowMs() - begunMs);
       await this.#retire(looks);
       await this.#around.batchEnded();
@@ -156,8 +178,8 @@ export class Indexing {
     for (const observation of batch) {
       if (observation.outcome.kind !== 'fetched') continue;
       for (const id of observation.probe.pageIds) {
-        const entry = early.has(id) ? undefined : this.#collection.byId(id);
-        if (entry) early.set(id, this.#detect(entry, observation.outcome, observation));
+        const entry = early.has(id) ? undefined : this.#askedFor(id, observation);
+        if (entry) early.set(id, { entry, detected: this.#detect(entry, observation.outcome, observation) });
       }
     }
     return early;
@@ -168,39 +190,65 @@ export class Indexing {
     return this.#parts.detect(entry, fetched, { url: finalUrl ?? probe.url, ms: startedAtMs, second });
   }
 
-  /** What an observation says about its pages. Most looks find nothing new, and wait for nothing here. */
-  async #look(observation: Observation, early: Early, looks: Look[]): Promise<void> {
+  /** What an observation says about its pages. */
+  async #look(observation: Observation, early: Early): Promise<void> {
     for (const id of observation.probe.pageIds) {
-      const entry = this.#collection.byId(id);
+      const entry = this.#askedFor(id, observation);
       if (!entry) continue;
-      let detected: Detected | undefined;
-      if (observation.outcome.kind === 'fetched') {
-        const begun = early.get(id) ?? this.#detect(entry, observation.outcome, observation);
-        detected = begun instanceof Promise ? await begun : begun;
-        early.delete(id);
-      }
-      const plain = verdict(entry, observation, detected?.detection, detected?.state);
-      const look = plain.change || detected?.again || detected?.raw ? await this.#completed(plain, detected) : plain;
-      await this.#learn(entry, observation, look, detected?.detection);
-      const model = entry.page.paused ? undefined : this.#parts.policy.save?.(entry.index);
-      looks.push(model ? { ...look, state: { ...look.state, model } } : look);
-      this.#collection.looked(entry, look.state);
+      const look = await this.#found(entry, observation, early);
+      if (look) this.#looks.push(look);
+      // Its user changed it meanwhile: what was found is of another page.
+      else if (this.#collection.byId(id)) this.#around.dueAgain(id, observation.startedAtMs);
     }
   }
 
-  async #learn(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined): Promise<void> {
+  /** The page that the observation is of; undefined when it was removed or went to another URL since it was asked for. */
+  #askedFor(id: string, { probe }: Observation): Entry | undefined {
+    const entry = this.#collection.byId(id);
+    if (this.#disowned.size > 0 && this.#disowned.has(`${probe.id} ${id}`)) return undefined;
+    return entry?.page.url === (probe.movedFrom ?? probe.url) ? entry : undefined;
+  }
+
+  #isThere(entry: Entry): boolean {
+    return this.#collection.at(entry.index) === entry;
+  }
+
+  /**
+   * What an observation says about one page; undefined when that was removed or edited before all was known. Most looks find
+   * nothing new, and wait for nothing here.
+   */
+  async #found(entry: Entry, observation: Observation, early: Early): Promise<Look | undefined> {
+    const { id } = entry.page;
+    let detected: Detected | undefined;
+    if (observation.outcome.kind === 'fetched') {
+      const begun = early.get(id);
+      early.delete(id);
+      const own = begun?.entry === entry ? begun.detected : this.#detect(entry, observation.outcome, observation);
+      detected = own instanceof Promise ? await own : own;
+    }
+    const plain = verdict(entry, observation, detected?.detection, detected?.state);
+    const look = plain.change || detected?.again || detected?.raw ? await this.#completed(plain, detected) : plain;
+    if (!this.#isThere(entry) || !(await this.#learn(entry, observation, look, detected?.detection))) return undefined;
+    const model = entry.page.paused ? undefined : this.#parts.policy.save?.(entry.index);
+    this.#collection.looked(entry, look.state);
+    return model ? { ...look, state: { ...look.state, model } } : look;
+  }
+
+  /** False when the page was removed or edited meanwhile: then nothing was learned. */
+  async #learn(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined): Promise<boolean> {
     const { policy } = this.#parts;
     const { outcome, watchedForMs } = observation;
     this.#lifetimes.watched(entry, watchedForMs === undefined ? undefined : observation.endedAtMs + watchedForMs);
     if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined) {
       this.#around.putOff(entry.page.id, look, outcome.untilMs);
-      return;
+      return true;
     }
-    if (entry.page.paused) return;
+    if (entry.page.paused) return true;
     const tookMs = observation.endedAtMs - observation.startedAtMs;
     const finding = { ...findingOf(look, detection), seconds: tookMs / 1000 };
     const news = outcome.kind === 'fetched' && (look.kind === 'first' || look.kind === 'changed');
     const revealed = news ? await this.#discover(entry, outcome, observation, look) : 0;
+    if (!this.#isThere(entry)) return false;
     // A look that revealed new pages was worth as much as one that found so many changes.
     const worth =
       revealed > 0 && finding.kind !== 'first'
@@ -208,13 +256,14 @@ export class Indexing {
         : finding;
     policy.looked(entry.index, look.atMs / 1000, worth);
     this.#around.learned(entry);
-    if (finding.kind === 'failed') return;
+    if (finding.kind === 'failed') return true;
     this.#discovery.looked(entry, finding.kind === 'changed');
     this.#parts.websub?.looked(entry, entry.state.lastSeenMs, finding.kind === 'changed');
     if (outcome.kind === 'fetched') void this.#parts.websub?.found(entry, outcome.hub);
     if (finding.kind !== 'first') this.#lifetimes.looked(entry, look.atMs, finding.kind === 'changed');
     if (outcome.kind === 'fetched' || outcome.kind === 'not-modified')
       this.#lifetimes.stated(entry, look.atMs, outcome.maxAgeSeconds);
+    return true;
   }
 
   /** Takes in what the answer says about other pages; answers how many it revealed. */

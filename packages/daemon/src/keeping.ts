@@ -1,5 +1,6 @@
 /** Keeps what was found, however long the store needs, and tells whoever listens: nothing is announced before it is kept. */
 import type { LoopParts } from './loop-parts.ts';
+import type { Kept } from './store/port.ts';
 import type { Change } from './values/change.ts';
 import type { Fault } from './values/fault.ts';
 import type { Look } from './values/look.ts';
@@ -11,6 +12,8 @@ export class Keeping {
   readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'log'>;
   readonly #listeners = new Set<(changes: readonly Change[]) => void>();
   readonly #stopped = new AbortController();
+  /** What the store is writing now. */
+  #committing: readonly Look[] = [];
   /** How many wait until the store can write. */
   #waiting = 0;
   /** What was last said of a store that cannot write, until it has kept something again. */
@@ -39,8 +42,13 @@ export class Keeping {
     for (const listener of this.#listeners) listener(changes);
   }
 
-  /** Keeps trying until the store takes the looks; false when the loop stops first. */
-  async keep(looks: readonly Look[]): Promise<boolean> {
+  /** Whether a look at the page is being written now. */
+  isWriting(pageId: string): boolean {
+    return this.#committing.some((look) => look.pageId === pageId);
+  }
+
+  /** Keeps trying until the store takes the looks, of those that are wanted then; false when the loop stops first. */
+  async keep(looks: () => readonly Look[]): Promise<boolean> {
     const kept = await this.#tried(looks);
     if (!kept) return false;
     if (this.#said !== undefined) this.#parts.log('info', 'the store takes changes again');
@@ -49,14 +57,21 @@ export class Keeping {
     return true;
   }
 
-  async #tried(looks: readonly Look[]): Promise<readonly Change[] | undefined> {
-    const first = await this.#parts.store.commit(looks);
+  async #tried(looks: () => readonly Look[]): Promise<readonly Change[] | undefined> {
+    const first = await this.#commit(looks());
     if (first.kind === 'kept') return first.value;
     this.#say(first.fault);
     return this.#wait(async () => {
-      const kept = await this.#parts.store.commit(looks);
+      const kept = await this.#commit(looks());
       return kept.kind === 'kept' ? kept.value : undefined;
     });
+  }
+
+  async #commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
+    this.#committing = looks;
+    const kept = await this.#parts.store.commit(looks);
+    this.#committing = [];
+    return kept;
   }
 
   /** After the store refused to write: asks again now and then until it can. */

@@ -9,6 +9,7 @@
  * - while the store cannot keep anything, nothing new is asked for.
  */
 import { AccessTimes, type Policy, RobotPool } from '@revisit/core';
+import { CappedSites } from './capped-sites.ts';
 import { CollectionMarket } from './collection-market.ts';
 import { Collection, type Entry } from './collection.ts';
 import { Departures } from './departures.ts';
@@ -46,6 +47,7 @@ export class Loop {
   readonly market: CollectionMarket;
   readonly #departures: Departures;
   readonly #watching: Watching;
+  readonly #capped: CappedSites;
   readonly #lifetimes: Lifetimes;
   readonly #indexing: Indexing;
   readonly #keeping: Keeping;
@@ -74,6 +76,7 @@ export class Loop {
       departures: this.#departures,
       market: this.market,
     });
+    this.#capped = new CappedSites(parts);
     this.#keeping = new Keeping(parts);
     this.#saving = new Saving(parts, { ...known, discovery: this.#discovery });
     const into = {
@@ -86,6 +89,7 @@ export class Loop {
       watch: (watched) => this.watch(watched),
       learned: (entry) => this.market.learned(entry, parts.clock.nowMs() / 1000),
       askLater: (id, afterMs) => void this.#askLater(id, afterMs),
+      dueAgain: (id, atMs) => this.#watching.dueAgain(id, atMs),
       putOff: (id, look, untilMs) => void this.#putOff(id, look, untilMs),
       indexed: (observations, looks, tookMs) => {
         this.#pool.indexed(this.#indexing.queued, observations, tookMs, parts.clock.nowMs());
@@ -209,6 +213,7 @@ export class Loop {
     for await (const batch of store.everyPage()) for (const watched of batch) this.#watching.load(watched);
     for (const [site, delayMs] of delays ?? [])
       if (this.collection.sites.has(site)) this.#watching.space(site, delayMs);
+    for (const site of this.collection.sites) await this.#capped.recall(site);
     const trusted = await store.recall('index-trust');
     if (trusted) this.#discovery.restore(trusted);
     const lifetimes = await store.recall('lifetime-trust');
@@ -217,7 +222,7 @@ export class Loop {
     this.market.survey(clock.nowMs() / 1000);
     await this.resume(await store.unfinished());
     const holds = await store.recall('site-holds');
-    if (holds) this.#departures.restoreHolds(holds);
+    for (const closed of holds ? this.#departures.restoreHolds(holds) : []) observer.leaveAlone?.(closed);
   }
 
   /** Takes up what another process had asked for and not kept. */
@@ -246,6 +251,13 @@ export class Loop {
 
   unwatch(id: string): void {
     this.#watching.unwatch(id);
+  }
+
+  /** The page is being removed: nothing that is under way for it counts, for it or for one that is added in its place. */
+  async release(id: string): Promise<void> {
+    this.#watching.unwatch(id);
+    for (const probe of this.#flights.underWay) this.#indexing.disown(probe, id);
+    await this.#indexing.forget(id);
   }
 
   /** What detection remembers of a page was changed by its user. */
@@ -339,6 +351,7 @@ export class Loop {
   /** Only what is under way is brought home, without waiting for a store that cannot write. */
   #stop(): void {
     this.#stopping = true;
+    this.#flights.stop();
     this.#keeping.stop();
   }
 

@@ -9,7 +9,7 @@ import type { Discovery } from './discovery.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import type { LoopParts } from './loop-parts.ts';
 import { PageAimsBook } from './page-aims.ts';
-import type { WatchedPage } from './values/look.ts';
+import { atNewUrl, type WatchedPage } from './values/look.ts';
 
 type WatchingParts = Pick<LoopParts, 'accepts' | 'clock' | 'collectionOf' | 'needs' | 'policy'>;
 
@@ -47,7 +47,8 @@ export class Watching {
   #newest(known: Entry, { page, state }: WatchedPage): WatchedPage {
     if (state.looks > known.state.looks) return { page, state };
     const model = (known.page.paused ? undefined : this.#parts.policy.save?.(known.index)) ?? state.model;
-    return { page, state: model ? { ...known.state, model } : known.state };
+    const ours = model ? { ...known.state, model } : known.state;
+    return { page, state: page.url === known.page.url ? ours : atNewUrl(ours) };
   }
 
   /**

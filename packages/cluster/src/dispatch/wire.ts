@@ -85,6 +85,9 @@ export function inOurTime(observation: Observation, probe: Probe, sinceMs: numbe
           ...outcome,
           ...(outcome.untilMs === undefined ? {} : { untilMs: outcome.untilMs + offMs }),
           ...(outcome.siteUntilMs === undefined ? {} : { siteUntilMs: outcome.siteUntilMs + offMs }),
+          ...(outcome.elsewhere
+            ? { elsewhere: { ...outcome.elsewhere, untilMs: outcome.elsewhere.untilMs + offMs } }
+            : {}),
         }
       : outcome;
   return {

@@ -78,6 +78,12 @@ export async function updatePage(
     settingsText(next),
     rows[0].pk,
   ]);
+  // As `atNewUrl` says of a state: the old URL's server spoke of itself.
+  if (next.url !== old.url)
+    await sql.query(
+      'UPDATE states SET etag = NULL, last_modified = NULL, validators_url = NULL, moved_to = NULL WHERE pk = $1',
+      [rows[0].pk],
+    );
   return pageWith(sql, id);
 }
 

@@ -46,6 +46,12 @@ function gone(before: PageState, status: number): Said {
   };
 }
 
+/** The place to which the page had moved is no more: the next look is at its own URL, which says whether it has gone. */
+function lostTrack(before: PageState, movedTo: string): Said {
+  const fault: Fault = { code: 'moved-lost', sentence: `The page had moved to ${movedTo}, and is no longer there.` };
+  return { kind: 'failed', state: { fault, failures: before.failures + 1 } };
+}
+
 function readable(before: PageState, detection: Exclude<Detection, { kind: 'unreadable' }>): Said {
   const returned: Entry = { kind: 'returned', count: 1, summary: 'The page is back.' };
   const wasGone = before.status === 'gone';
@@ -85,10 +91,10 @@ function readable(before: PageState, detection: Exclude<Detection, { kind: 'unre
 }
 
 function said(before: PageState, observation: Observation, detection: Detection | undefined): Said {
-  const { outcome } = observation;
+  const { outcome, probe } = observation;
   switch (outcome.kind) {
     case 'gone':
-      return gone(before, outcome.status);
+      return probe.movedFrom === undefined ? gone(before, outcome.status) : lostTrack(before, probe.url);
     case 'refused':
     case 'failed':
       return { kind: outcome.kind, state: { fault: outcome.fault, failures: before.failures + 1 } };

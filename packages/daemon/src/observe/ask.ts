@@ -1,5 +1,6 @@
 /** What passes between the wrappers round one request: an Ask goes in, an Answer comes out. */
 import type { Fault } from '../values/fault.ts';
+import type { SiteClosed } from '../values/observation.ts';
 import type { Validators } from '../values/probe.ts';
 
 export interface Ask {
@@ -48,8 +49,8 @@ export type Answer =
       readonly kind: 'refused';
       readonly fault: Fault;
       readonly untilMs?: number;
-      /** Set when the whole site is meant. */
-      readonly siteUntilMs?: number;
+      /** Set when a whole site is meant: that of the URL, or of where it redirects to. */
+      readonly siteClosed?: SiteClosed;
       readonly bytesReceived: number;
     }
   | { readonly kind: 'failed'; readonly fault: Fault; readonly bytesReceived: number };

@@ -63,9 +63,13 @@ export class Gate {
   begin(nowMs: number, spacingMs: number, rules: SiteRules): void {
     this.entering = false;
     this.nextStartMs = Math.max(this.nextStartMs, nowMs + spacingMs);
-    const { cap } = rules;
+    this.count(nowMs, rules);
+  }
+
+  /** A request counts against the cap, where there is one. */
+  count(atMs: number, { cap }: SiteRules): void {
     if (!cap) return;
-    this.starts.push(nowMs);
+    this.starts.push(atMs);
     if (this.starts.length > cap.count) this.starts.splice(0, this.starts.length - cap.count);
   }
 

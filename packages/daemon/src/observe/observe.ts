@@ -9,7 +9,7 @@ import { Agent, Client, Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../values/clock.ts';
 import type { Observation, Observer, Outcome, RobotsUnderstood } from '../values/observation.ts';
-import type { Probe } from '../values/probe.ts';
+import type { Probe, Validators } from '../values/probe.ts';
 import type { Network } from '../values/network.ts';
 import { judgeAddress, parseNetwork } from '../values/network.ts';
 import { siteOf } from '../values/url.ts';
@@ -115,7 +115,8 @@ export function createObserver(options: ObserverOptions): WebObserver {
       const site = probe.movedFrom === undefined ? probe.site : siteOf(url.hostname);
       const headers = { ...lower(options.siteRules?.(site)?.headers), ...lower(probe.headers) };
       const meter = { requests: 0, lastAtMs: startedAtMs };
-      const ask = { url, headers, validators: probe.validators, purpose: 'page', signal, meter } as const;
+      const validators = issuedBy(probe.movedFrom ?? url.href, probe.validators);
+      const ask = { url, headers, validators, purpose: 'page', signal, meter } as const;
       const answer = await (probe.render ? renderer.render(ask) : look(ask));
       // What is known is known of the last request, not of when the probe began to wait for its turn.
       const when = { startedAtMs: meter.lastAtMs, endedAtMs: clock.nowMs(), requests: meter.requests };
@@ -139,6 +140,9 @@ export function createObserver(options: ObserverOptions): WebObserver {
       }
       return delays;
     },
+    leaveAlone: (closed) => gates.leaveAlone(closed),
+    onCounted: (listener) => gates.onCounted(listener),
+    recallStarts: (site, startsMs) => gates.recallStarts(site, startsMs),
     robotsOf: (origin) => ({
       crawlDelayMs: memory.crawlDelayMsOf(origin),
       sitemaps: memory.sitemapsOf(origin),
@@ -150,6 +154,11 @@ export function createObserver(options: ObserverOptions): WebObserver {
       await dispatcher?.destroy();
     },
   };
+}
+
+/** Validators that do not say who issued them are of the page's own URL, and go to no place that it redirects to. */
+function issuedBy(url: string, validators: Validators): Validators {
+  return validators.url === undefined ? { ...validators, url } : validators;
 }
 
 type When = Pick<Observation, 'startedAtMs' | 'endedAtMs' | 'requests'>;

@@ -10,8 +10,10 @@ import { hubOf } from './hubs.ts';
 
 export function outcomeOf(answer: Answer, probe: Probe): Outcome {
   if (answer.kind === 'refused') {
-    const { bytesReceived: _bytes, ...refused } = answer;
-    return refused;
+    const { bytesReceived: _bytes, siteClosed, ...refused } = answer;
+    if (!siteClosed) return refused;
+    const own = siteClosed.site === probe.site;
+    return { ...refused, ...(own ? { siteUntilMs: siteClosed.untilMs } : { elsewhere: siteClosed }) };
   }
   if (answer.kind === 'failed') {
     return { kind: answer.fault.code === 'address-refused' ? 'refused' : 'failed', fault: answer.fault };

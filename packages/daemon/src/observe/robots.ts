@@ -9,6 +9,7 @@
 import type { Clock } from '../values/clock.ts';
 import type { RobotsUnderstood } from '../values/observation.ts';
 import { fault } from '../values/fault.ts';
+import { siteOf } from '../values/url.ts';
 import type { Answer, Ask, Headers, Meter, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
 import type { RobotsRules } from './robots-text.ts';
@@ -37,7 +38,7 @@ export interface RobotsOptions {
   readonly bytesMax: number;
 }
 
-/** What is known of one origin. `rules` undefined: never read, and `trouble` says why. */
+/** What is known of one origin. `rules` undefined: never read; `trouble` says why it could not be read, now or at all. */
 interface Known {
   readonly rules: RobotsRules | undefined;
   readonly trouble?: Answer;
@@ -135,7 +136,9 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
         const old = memory.get(origin);
         // The site's gate keeps it back, as it will keep back the page, each with a time of its own: nothing was learned.
         if (answer.kind === 'refused')
-          return old?.rules ? old : { rules: undefined, trouble: answer, untilMs: 0, attempts: 0 };
+          return old?.rules
+            ? { ...old, trouble: answer }
+            : { rules: undefined, trouble: answer, untilMs: 0, attempts: 0 };
         const known = judge(answer, old, clock.nowMs(), options);
         memory.set(origin, known);
         return known;
@@ -153,7 +156,10 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
     const path = ask.url.pathname + ask.url.search;
     if (!isAllowed(known.rules, path)) {
       const why = fault('robots-disallowed', `${ask.url.host} asks robots not to visit ${path.slice(0, 200)}`);
-      return { kind: 'refused', fault: why, untilMs: known.untilMs, bytesReceived: 0 };
+      // Where the site turned the reading of its robots.txt away, it is to be left alone all the same.
+      const { siteClosed } = known.trouble?.kind === 'refused' ? known.trouble : {};
+      const closed = siteClosed ? { siteClosed } : {};
+      return { kind: 'refused', fault: why, untilMs: known.untilMs, ...closed, bytesReceived: 0 };
     }
     const { crawlDelayMs } = known.rules;
     if (crawlDelayMs === undefined) return inner(ask);
@@ -201,7 +207,13 @@ function trouble(answer: Answer, untilMs: number): Answer {
     'robots-unreachable',
     `${answer.url.host} answers ${answer.status} for robots.txt, which means that nothing may be visited for now`,
   );
-  return { kind: 'refused', fault: why, untilMs, siteUntilMs: untilMs, bytesReceived: 0 };
+  return {
+    kind: 'refused',
+    fault: why,
+    untilMs,
+    siteClosed: { site: siteOf(answer.url.hostname), untilMs },
+    bytesReceived: 0,
+  };
 }
 
 function lifetimeMs(headers: Headers): number {

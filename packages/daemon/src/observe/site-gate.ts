@@ -7,6 +7,7 @@
  */
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
+import type { SiteClosed } from '../values/observation.ts';
 import { siteOf } from '../values/url.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
 import type { SiteRules } from './gate.ts';
@@ -58,9 +59,30 @@ export class SiteGates {
   readonly #lines = new Map<string, Line>();
   readonly #closing = new AbortController();
   #sweepAt = gatesBeforeSweep;
+  #counted: (site: string, startsMs: readonly number[]) => void = () => {};
 
   constructor(options: SiteGateOptions) {
     this.#options = options;
+  }
+
+  onCounted(listener: (site: string, startsMs: readonly number[]) => void): void {
+    this.#counted = listener;
+  }
+
+  /** A request goes out. */
+  begin(key: string, line: Line, spacingMs: number): void {
+    line.gate.begin(this.#options.clock.nowMs(), spacingMs, line.rules);
+    if (line.rules.cap) this.#counted(key, line.gate.starts);
+  }
+
+  /** Requests that went out before a restart. */
+  recallStarts(site: string, startsMs: readonly number[]): void {
+    const { gate, rules } = this.line(site);
+    for (const atMs of startsMs) gate.count(atMs, rules);
+  }
+
+  leaveAlone({ site, untilMs }: SiteClosed): void {
+    this.line(site).gate.close(untilMs);
   }
 
   /** What was known before a restart. */
@@ -148,7 +170,13 @@ export class SiteGates {
     const why = closed
       ? fault('site-closed', `${host} asked to be left alone or keeps failing; it is asked again later`)
       : fault('site-busy', `${host} is not asked more often than its spacing, cap and hours allow`);
-    return { kind: 'refused', fault: why, untilMs: quiet ?? untilMs, siteUntilMs: openMs, bytesReceived: 0 };
+    return {
+      kind: 'refused',
+      fault: why,
+      untilMs: quiet ?? untilMs,
+      siteClosed: { site: siteOf(ask.url.hostname), untilMs: openMs },
+      bytesReceived: 0,
+    };
   }
 
   /** Lets in whoever may go now, and sleeps until the next may; one sleeper for each line. */
@@ -199,7 +227,7 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
       shared.gate.begin(clock.nowMs(), shared.rules.spacingMs, shared.rules);
       gates.pump(shared);
     }
-    own.gate.begin(clock.nowMs(), spacingMs, own.rules);
+    gates.begin(site, own, spacingMs);
     if (own.rules.connections > 1) gates.pump(own);
     if (ask.meter) ask.meter.lastAtMs = clock.nowMs();
     const answer = await inner(ask);
@@ -240,7 +268,7 @@ function judge(gate: Gate, ask: Ask, answer: Answer, spacingMs: number, nowMs: n
       kind: 'refused',
       fault: fault('turned-away', `${answer.url.host} answers ${answer.status} and is left alone for a while`),
       untilMs: gate.promise(gate.closedUntilMs, spacingMs, spreadMsMax, random),
-      siteUntilMs: gate.closedUntilMs,
+      siteClosed: { site: siteOf(ask.url.hostname), untilMs: gate.closedUntilMs },
       bytesReceived: answer.bytesReceived,
     };
   }

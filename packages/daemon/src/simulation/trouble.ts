@@ -1,15 +1,22 @@
 /**
- * Days of operation in trouble, from one seed: the daemon's own loop, observer and store in virtual time, killed at random
- * points and started again. Answers what was wrong: nothing, it is hoped.
+ * Days of operation in trouble, from one seed: the daemon's own loop, observer and store in virtual time, on a web and a disk
+ * that fail, under a user who meddles, on a machine that sleeps, killed at random points and started again. Each seed has
+ * rules, sizes and a budget of its own. Answers what was wrong: nothing, it is hoped.
  */
-import { integer, policies, random } from '@revisit/core';
+import { exponential, integer, policies, random, type Random } from '@revisit/core';
 import { detector } from '../daemon.ts';
 import { Loop } from '../loop.ts';
+import type { LoopParts } from '../loop-parts.ts';
+import type { SiteRules } from '../observe/gate.ts';
 import { createObserver } from '../observe/observe.ts';
 import type { Store } from '../store/port.ts';
-import { usualSettings } from '../values/page.ts';
+import type { Observer } from '../values/observation.ts';
+import { faultyStore } from './faulty-store.ts';
 import { FaultyWeb } from './faulty-web.ts';
+import { RestlessUser } from './restless-user.ts';
+import { wrongAfterwards } from './trouble-checks.ts';
 import { VirtualClock } from './virtual-clock.ts';
+import type { Process } from './witness.ts';
 
 export interface TroubleOptions {
   readonly seed: number;
@@ -27,110 +34,121 @@ export interface TroubleReport {
 
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 0, 5);
-/** At the end the web is fine for this long: more than the longest back-off. */
-const calmHours = 16;
-const settings = { looksPerSecond: 30 / 3600, spacingMs: 2_000, robots: 4, queueMax: 64 };
+/** At the end the web is fine for this long: more than the longest back-off, and quiet hours behind it. */
+const calmHours = 18;
+/** How long a disk is full, and how long it is not, on average. */
+const fullMs = hourMs;
+const freeMs = 40 * hourMs;
+const dayMs = 24 * hourMs;
+const quietHours = { from: 1, until: 4 };
+/** Worked out without a calendar, since every request asks. */
+const quietUntilMs: NonNullable<SiteRules['quietUntilMs']> = (atMs) => {
+  const intoDayMs = atMs % dayMs;
+  const quiet = intoDayMs >= quietHours.from * hourMs && intoDayMs < quietHours.until * hourMs;
+  return quiet ? atMs - intoDayMs + quietHours.until * hourMs : undefined;
+};
+
+/** What differs from seed to seed. */
+function circumstances(luck: Random) {
+  const sites = 2 + integer(luck, 3);
+  const pagesPerSite = 1 + integer(luck, 3);
+  // Every page is seen in the calm; mostly on a small budget, which makes many seeds cheap.
+  const perHour = ((sites * pagesPerSite) / 5) * 4 ** luck() * (luck() < 0.1 ? 6 : 1);
+  const rules: SiteRules = {
+    spacingMs: 1_000 * (1 + integer(luck, 20)),
+    connections: 1,
+    ...(luck() < 0.6 ? { cap: { count: 3 + integer(luck, 6), periodMs: hourMs * (1 + integer(luck, 3)) } } : {}),
+    ...(luck() < 0.3 ? { quietUntilMs } : {}),
+  };
+  const robots = 1 + integer(luck, 8);
+  const policy = luck() < 0.7 ? 'uniform' : 'revisit';
+  return { sites, pagesPerSite, rules, policy, perHour, robots };
+}
 
 export async function liveInTrouble(options: TroubleOptions): Promise<TroubleReport> {
   const luck = random(options.seed);
   const clock = new VirtualClock(startMs);
   const endMs = startMs + options.days * 24 * hourMs;
   const calmMs = endMs - calmHours * hourMs;
-  const cap = { count: 30, periodMs: hourMs };
-  const web = new FaultyWeb({
-    clock,
-    random: luck,
-    sites: 4,
-    pagesPerSite: 3,
-    spacingMs: settings.spacingMs,
-    cap,
-    startMs,
-    calmMs,
-    endMs,
-  });
-  await options.store.addPages(
-    web.urls.map((url) => ({
-      url,
-      site: new URL(url).hostname,
-      ...usualSettings,
-      addedAtMs: startMs,
-    })),
-  );
+  const { sites, pagesPerSite, rules, policy, perHour, robots } = circumstances(luck);
+  const requestsPerMs = perHour / hourMs;
+  const settings = { looksPerSecond: perHour / 3600, spacingMs: rules.spacingMs, robots, queueMax: 64 };
+  const size = { sites, pagesPerSite, rules, requestsPerMs, robots };
+  const web = new FaultyWeb({ clock, random: luck, ...size, startMs, calmMs, endMs });
+  const user = new RestlessUser({ clock, random: luck, urls: web.urls, calmMs });
+  await user.begin(options.store);
+  const full = fullTimes(luck, calmMs);
+  const isFull = (atMs: number): boolean => full.some(([fromMs, toMs]) => fromMs <= atMs && atMs < toMs);
+  const wrong: string[] = [];
   let restarts = 0;
+  let sleptMs = 0;
   while (clock.nowMs() < endMs) {
-    let alive = true;
+    const process: Process = { alive: true };
+    const { store, knownDown } = faultyStore(options.store, { clock, random: luck, process, isFull });
     const observer = createObserver({
       clock,
       random: luck,
       userAgent: 'Revisit',
       allowNetworks: [],
-      spacingMs: settings.spacingMs,
-      siteRules: () => ({ cap }),
-      fetchPage: web.connection(() => alive),
+      spacingMs: rules.spacingMs,
+      siteRules: () => rules,
+      fetchPage: web.connection(process),
     });
-    const policy = policies[options.policy ?? 'uniform']!.create(options.seed);
+    const watched: Observer = {
+      ...observer,
+      observe: (probe) => {
+        if (knownDown()) wrong.push(`${probe.url} was asked for while nothing could be kept`);
+        return observer.observe(probe);
+      },
+    };
     const loop = new Loop(
-      { clock, random: luck, store: options.store, observer, policy, detect: detector(options.store), log: () => {} },
+      {
+        clock,
+        random: luck,
+        store,
+        observer: watched,
+        policy: policies[options.policy ?? policy]!.create(options.seed),
+        siteRules: () => rules,
+        detect: slowly(detector(store), clock, luck),
+        log: () => {},
+      },
       settings,
     );
-    await loop.load();
-    void loop.run(new AbortController().signal);
-    const killMs = clock.nowMs() + 1 + integer(luck, 8 * hourMs);
-    await clock.runUntil(killMs < calmMs ? killMs : endMs);
-    alive = false;
+    web.witness.restarted();
+    void loop.load().then(() => {
+      void loop.run(new AbortController().signal);
+      void user.sitAt(loop, store, process);
+    });
+    const killMs = clock.nowMs() + 1 + integer(luck, (luck() < 0.2 ? 0.05 : 10) * hourMs);
+    if (luck() < 0.1 && killMs < calmMs - 10 * hourMs) {
+      await clock.runUntil(clock.nowMs() + integer(luck, killMs - clock.nowMs()));
+      const slept = integer(luck, 9 * hourMs);
+      clock.suspend(slept);
+      sleptMs += slept;
+      await clock.runUntil(clock.nowMs() + integer(luck, hourMs));
+    } else await clock.runUntil(killMs < calmMs ? killMs : endMs);
+    process.alive = false;
     loop.die();
     restarts++;
   }
-  const wrong = [
-    ...web.violations,
-    ...(await checkLog(options.store)),
-    ...(await checkPages(options.store, web, calmMs)),
-  ];
-  // A killed process may have sent what it had not yet paid for.
-  const allowed = settings.looksPerSecond * 3600 * 24 * options.days + restarts * (1 + 3 * settings.robots);
-  if (web.requests > allowed) wrong.push(`${web.requests} requests went out; the budget allows ${Math.floor(allowed)}`);
-  return { wrong, requests: web.requests, restarts, changes: (await options.store.counts()).changes };
+  wrong.push(...web.witness.violations, ...(await wrongAfterwards(options.store, web, calmMs)));
+  return { wrong, requests: web.witness.requests, restarts, changes: (await options.store.counts()).changes };
 }
 
-/** Every change once, in order, without holes. */
-async function checkLog(store: Store): Promise<readonly string[]> {
-  const changes = await store.changes({ after: 0, limit: 1_000_000 });
-  const wrong = changes.flatMap(({ sequence }, index) =>
-    sequence === index + 1 ? [] : [`change ${index + 1} has the number ${sequence}`],
-  );
-  if (new Set(changes.map(({ id }) => id)).size !== changes.length) wrong.push('a change has the id of another');
-  return wrong;
+/** Some detections take their time, as those do that are made elsewhere. */
+function slowly(detect: LoopParts['detect'], clock: VirtualClock, luck: Random): LoopParts['detect'] {
+  return async (watched, fetched, at) => {
+    if (luck() < 0.1) await clock.sleep(integer(luck, 300));
+    return detect(watched, fetched, at);
+  };
 }
 
-/** Every page was seen in the calm, holds what the web showed then, and has told each version once. */
-async function checkPages(store: Store, web: FaultyWeb, calmMs: number): Promise<readonly string[]> {
-  const wrong: string[] = [];
-  const changes = await store.changes({ after: 0, limit: 1_000_000 });
-  for (const { page, state } of await store.pages({ limit: 10_000 })) {
-    if ((state.lastSeenMs ?? 0) < calmMs)
-      wrong.push(`${page.url} was last seen ${state.lastSeenMs ? new Date(state.lastSeenMs).toISOString() : 'never'}`);
-    const versions = await store.versions(page.id);
-    const numbers: number[] = [];
-    for (const { number } of versions)
-      numbers.push(Number(/version (\d+)/.exec((await store.versionText(page.id, number)) ?? '')?.[1]));
-    if (numbers.some((number, index) => index > 0 && !(number > numbers[index - 1]!)))
-      wrong.push(`${page.url} holds the versions ${numbers.join(', ')}`);
-    const told = changes
-      .filter((change) => change.pageId === page.id && change.kind === 'changed')
-      .map(({ toVersion }) => toVersion);
-    if (
-      told.join() !==
-      versions
-        .slice(1)
-        .map(({ number }) => number)
-        .join()
-    )
-      wrong.push(`${page.url} has the versions ${versions.length} and told ${told.join()}`);
-    const seenMs = state.lastSeenMs ?? 0;
-    const last = numbers.at(-1) ?? 0;
-    if (last < web.versionAt(page.url, seenMs) || last > web.versionAt(page.url, seenMs + 20_000)) {
-      wrong.push(`${page.url} holds ${last}; when last seen it was ${web.versionAt(page.url, seenMs)}`);
-    }
+function fullTimes(luck: Random, calmMs: number): readonly (readonly [fromMs: number, toMs: number])[] {
+  const times: [number, number][] = [];
+  for (let atMs = startMs + exponential(luck, freeMs); atMs < calmMs;) {
+    const endMs = Math.min(calmMs, atMs + exponential(luck, fullMs));
+    times.push([atMs, endMs]);
+    atMs = endMs + exponential(luck, freeMs);
   }
-  return wrong;
+  return times;
 }

@@ -58,6 +58,11 @@ export class VirtualClock implements Clock {
     });
   }
 
+  /** The machine sleeps for so long: nothing happens, and whoever should have woken does so afterwards. */
+  suspend(ms: number): void {
+    this.#nowMs += ms;
+  }
+
   /** Lets time pass until the promise settles or the end is reached; then time stops. */
   async runUntil(endMs: number, finished?: Promise<unknown>): Promise<void> {
     let done = false;
@@ -73,7 +78,8 @@ export class VirtualClock implements Clock {
       const { resolve } = moment.sleepers[moment.woken++]!;
       if (moment.woken === moment.sleepers.length) this.#close(slot, moment);
       if (!resolve) continue;
-      this.#nowMs = moment.atMs;
+      // After a machine has slept, many wake late.
+      this.#nowMs = Math.max(this.#nowMs, moment.atMs);
       resolve();
       await turn();
     }

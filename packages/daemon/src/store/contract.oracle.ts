@@ -100,6 +100,22 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
+    test('a page that is given another URL forgets what the old one said of itself, and keeps its versions', async () => {
+      const store = await open();
+      const { id } = (await added(store, 'https://a.example/')).page.page;
+      const seen = look(id, 1, 'text', 5000);
+      await store.commit([{ ...seen, state: { ...seen.state, movedTo: 'https://b.example/' } }]);
+      expect((await store.page(id))?.state.movedTo).toBe('https://b.example/');
+      await store.updatePages([{ id, settings: { tags: ['kept'] } }]);
+      expect((await store.page(id))?.state.validators).not.toEqual({});
+      const kept = await store.updatePages([{ id, settings: { url: 'https://a.example/other' } }]);
+      const state = kept.kind === 'kept' ? kept.value[0]!.state : undefined;
+      expect(state).toEqual((await store.page(id))?.state);
+      expect(state).toMatchObject({ version: 1, validators: {} });
+      expect(state).not.toHaveProperty('movedTo');
+      await store.close();
+    });
+
     test('the log of changes is in order, without holes, and resumes at any cursor', async () => {
       const store = await open();
       const { id } = (await added(store, 'https://a.example/')).page.page;

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
-import { lookKinds, type Look, type LookKind, type WatchedPage } from '../values/look.ts';
+import { atNewUrl, lookKinds, type Look, type LookKind, type WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
 import type { Probe } from '../values/probe.ts';
 import { Archive } from './archive.ts';
@@ -201,6 +201,10 @@ export class SqliteStore implements Store {
       settingsText(updated),
       row.pk,
     );
+    if (updated.url !== old.url) {
+      const { state } = this.#page(id)!;
+      this.#putState(row.pk, atNewUrl(state));
+    }
     return this.#page(id);
   }
 

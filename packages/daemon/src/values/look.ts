@@ -39,6 +39,11 @@ export interface PageState {
   readonly detectState?: string;
 }
 
+/** The state of a page whose user gave it another URL: what the old one's server said of itself is nothing to the new one. */
+export function atNewUrl({ movedTo: _movedTo, ...state }: PageState): PageState {
+  return { ...state, validators: {} };
+}
+
 export interface WatchedPage {
   readonly page: Page;
   readonly state: PageState;

@@ -48,8 +48,15 @@ export type Outcome =
       readonly untilMs?: number;
       /** When its site may be asked again, if the whole site is meant. */
       readonly siteUntilMs?: number;
+      /** The site that the page leads to, where that one is meant and not its own. */
+      readonly elsewhere?: SiteClosed;
     }
   | { readonly kind: 'failed'; readonly fault: Fault };
+
+export interface SiteClosed {
+  readonly site: string;
+  readonly untilMs: number;
+}
 
 export interface Hub {
   readonly hub: string;
@@ -78,6 +85,11 @@ export interface Observer {
   save?(): Uint8Array | undefined;
   /** Takes it up again; answers the Crawl-delay of each site that asks for one. */
   restore?(saved: Uint8Array): ReadonlyMap<string, number>;
+  /** Tells of each request to a site that has a cap: when those of the period went out, so that a restart knows of them. */
+  onCounted?(listener: (site: string, startsMs: readonly number[]) => void): void;
+  recallStarts?(site: string, startsMs: readonly number[]): void;
+  /** The site is to be left alone until then, by what an earlier process heard. */
+  leaveAlone?(closed: SiteClosed): void;
   /** Sends a form, guarded and polite as every request; answers the status, or undefined when there was no answer. */
   submit?(url: string, form: Readonly<Record<string, string>>): Promise<number | undefined>;
   close(): Promise<void>;
