@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
-import { type Clock, type Observer, systemClock } from 'revisit/ports';
+import { type Clock, type Observer, steadyClock } from 'revisit/ports';
 import { Intake } from './dispatch/intake.ts';
 import { type LinkOptions, link, unlink } from './dispatch/link.ts';
 import { pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
@@ -33,7 +33,7 @@ const patrolMsMax = 500;
 
 /** Says what is wrong, or nothing when it left in peace. */
 export async function runObserver(command: ObserverCommand, signal: AbortSignal): Promise<string | undefined> {
-  const clock = systemClock;
+  const clock = steadyClock;
   let journal: Journal;
   try {
     journal = await Journal.open(join(command.folder, `${command.name}.findings`));

@@ -1,5 +1,5 @@
 /** `revisit robot`: joins a cluster and fetches until it is told to leave. */
-import { type Clock, type Observer, systemClock } from 'revisit/ports';
+import { type Clock, type Observer, steadyClock } from 'revisit/ports';
 import { type LinkOptions, link, unlink } from './dispatch/link.ts';
 import { Robot, type RobotOptions } from './robot.ts';
 
@@ -16,7 +16,7 @@ export async function runRobot(command: RobotCommand, signal: AbortSignal): Prom
   const linked = await link(command, `robot ${command.name}`);
   if (linked.kind === 'failed') return `--nats ${linked.sentence}`;
   const { connection } = linked;
-  const clock = systemClock;
+  const clock = steadyClock;
   const observer = command.observer(clock);
   const { breadth, log, name } = command;
   log('info', 'robot at work', { breadth });

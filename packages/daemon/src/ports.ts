@@ -36,7 +36,7 @@ export {
   type Contents,
 } from './store/versions.ts';
 export type { Change, Detection, Projection } from './values/change.ts';
-export { type Clock, systemClock } from './values/clock.ts';
+export { type Clock, steadyClock, systemClock } from './values/clock.ts';
 export type { Fault } from './values/fault.ts';
 export { lookKinds, type Look, type LookKind, type PageState, type WatchedPage } from './values/look.ts';
 export type { Observation, Observer, Outcome } from './values/observation.ts';

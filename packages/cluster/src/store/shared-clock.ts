@@ -3,9 +3,9 @@
  * hold each other's looks for looks to come, and tell of changes at times that never were. Each answer of the server says
  * between which bounds our clock is off; what we believe moves only when it lies outside of them.
  */
-import { type Clock, systemClock } from 'revisit/ports';
+import { type Clock, steadyClock } from 'revisit/ports';
 
-/** Steps back that are smaller are waited out; larger ones mean that our own clock was put right. */
+/** Steps back that are smaller are waited out; larger ones mean that the server's clock was put right. */
 const waitedOutMs = 1_000;
 
 export class SharedClock implements Clock {
@@ -13,7 +13,7 @@ export class SharedClock implements Clock {
   #offMs = 0;
   #lastMs = -Infinity;
 
-  constructor(own: Clock = systemClock) {
+  constructor(own: Clock = steadyClock) {
     this.#own = own;
   }
 

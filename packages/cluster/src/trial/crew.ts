@@ -1,7 +1,7 @@
 /** The processes of a cluster in trouble: servers, the links to them, coordinators, robots and observers, all real. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loopbackWeb, serve, type LoopbackWeb, type Serving } from '../../../daemon/src/trial/command.ts';
 import { type NatsServer, startNats } from './nats-server.ts';
@@ -31,10 +31,17 @@ function delayMs(path: string, agent: string): number {
   return near === undefined || agent.includes(near) ? 0 : farMs;
 }
 
-/** Options of Node that put a process's clock wrong. */
+/** Options of Node that put a process's clock wrong, and wrong by something else whenever it gets this signal. */
+const jumpSignal = 'SIGUSR2';
 function skewed(seconds: number): string[] {
-  if (seconds === 0) return [];
-  const module = `const now = Date.now; Date.now = () => now() + ${seconds * 1000};`;
+  const module = `
+    const { now } = Date, Real = Date;
+    let [offMs, jumps] = [${seconds * 1000}, 0];
+    globalThis.Date = class extends Real {
+      constructor(...words) { words.length ? super(...words) : super(Date.now()); }
+      static now() { return now() + offMs; }
+    };
+    process.on('${jumpSignal}', () => { offMs = (jumps++ % 2 ? 1 : -1) * 420_000; });`;
   return ['--import', `data:text/javascript,${encodeURIComponent(module)}`];
 }
 
@@ -65,10 +72,10 @@ export class Crew {
   }
 
   /** Two coordinators, two robots and two observers, each of which has a link of its own. */
-  static async start(): Promise<Crew> {
+  static async start(luck: () => number): Promise<Crew> {
     const [web, postgres, nats] = await Promise.all([loopbackWeb('0.0.0.0', delayMs), startPostgres(), startNats()]);
     const natsAt = { host: '127.0.0.1', port: Number(new URL(nats.url).port) };
-    const toNats = await troubledLink(natsAt);
+    const toNats = await troubledLink(natsAt, 'nats', luck);
     const toPostgres = await troubledLink({ host: '127.0.0.1', port: postgres.port });
     const store = (await postgres.database('cluster')).replace(String(postgres.port), String(toPostgres.port));
     const crew = new Crew({ web, postgres, nats, toNats, toPostgres, store });
@@ -76,7 +83,7 @@ export class Crew {
     crew.robot();
     crew.robot();
     for (const name of observerNames) {
-      const link = await troubledLink(natsAt);
+      const link = await troubledLink(natsAt, 'nats', luck);
       crew.observers.set(name, { link, process: crew.#observer(name, link) });
     }
     return crew;
@@ -107,6 +114,16 @@ export class Crew {
   #observer(name: ObserverName, link: TroubledLink): ChildProcess {
     const words = ['--name', name, '--contact', name, '--data', this.#folder];
     return this.#run(['observer', '--nats', `nats://127.0.0.1:${link.port}`, ...words]);
+  }
+
+  /** The clock of each process is put minutes back, and minutes forward the next time. */
+  jumpClocks(): void {
+    for (const pid of this.#processes()) if (catches(pid, constants.signals[jumpSignal])) process.kill(pid, jumpSignal);
+  }
+
+  /** Every link over which messages go. */
+  messageLinks(): readonly TroubledLink[] {
+    return [this.servers.toNats, ...[...this.observers.values()].map(({ link }) => link)];
   }
 
   /** The observer ends, and one of the same name comes in its place. */
@@ -153,6 +170,12 @@ export class Crew {
     await Promise.all([web.close(), postgres.end(), nats.end()]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** Whether the process has come so far that the signal does not end it. */
+function catches(pid: number, signal: number): boolean {
+  const [, mask] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
+  return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
 }
 
 /** Nanoseconds that a process's main thread has run, and has waited to run, as Linux counts them. */

@@ -17,6 +17,8 @@ const frozenMs = 1.5 * leaseMs;
 /** Links are away for up to so long, and slower by so much. */
 const cutMsMax = 3_000;
 const slowMs = 300;
+/** A message may be late by more than it takes to be taken for lost. */
+const lateMsMax = 1_000;
 const skewSecondsMax = 600;
 
 export const faults = [
@@ -32,6 +34,10 @@ export const faults = [
   'links-cut',
   'observer-cut',
   'links-slow',
+  'messages-twice',
+  'messages-late',
+  'messages-twice-and-late',
+  'clocks-jump',
   'robot-skewed',
   'coordinator-skewed',
 ] as const;
@@ -55,20 +61,21 @@ export class Rounds {
   readonly #random: () => number;
   #edition = 0;
 
-  private constructor(crew: Crew, leases: Connection, seed: number) {
+  private constructor(crew: Crew, leases: Connection, luck: () => number) {
     this.#crew = crew;
     this.#leases = leases;
-    this.#random = seeded(seed);
+    this.#random = luck;
   }
 
   /** A page on each of a dozen sites, all of them seen, and each observer with a site at least. */
   static async start(seed: number): Promise<Rounds> {
-    const crew = await Crew.start();
+    const luck = seeded(seed);
+    const crew = await Crew.start(luck);
     const { postgres, store, toPostgres } = crew.servers;
     // Not by the link that is cut.
     const connected = await connect(store.replace(String(toPostgres.port), String(postgres.port)));
     if (connected.kind === 'failed') throw new Error(connected.sentence);
-    const rounds = new Rounds(crew, connected.connection, seed);
+    const rounds = new Rounds(crew, connected.connection, luck);
     try {
       await rounds.#begin();
       return rounds;
@@ -221,6 +228,20 @@ export class Rounds {
         servers.toPostgres.slow(0);
         return;
       }
+      case 'messages-twice':
+      case 'messages-late':
+      case 'messages-twice-and-late': {
+        const how = {
+          twice: fault === 'messages-late' ? 0 : 0.5,
+          lateMsMax: fault === 'messages-twice' ? 0 : lateMsMax,
+        };
+        for (const link of this.#crew.messageLinks()) link.unreliable(how);
+        await pause(cutMsMax);
+        for (const link of this.#crew.messageLinks()) link.unreliable(undefined);
+        return;
+      }
+      case 'clocks-jump':
+        return this.#crew.jumpClocks();
       case 'nats-killed':
         await servers.nats.kill();
         return servers.nats.start();

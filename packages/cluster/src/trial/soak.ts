@@ -16,22 +16,34 @@ export async function soakCluster(words: readonly string[]): Promise<number> {
     return 1;
   }
   const rounds = await Rounds.start(seed);
+  try {
+    return await soak(rounds, count);
+  } catch (error) {
+    process.stdout.write(`NOT HELD ${(error as Error).message}\n`);
+    return 1;
+  } finally {
+    await rounds.end();
+  }
+}
+
+async function soak(rounds: Rounds, count: number): Promise<number> {
   const slow: string[] = [];
-  let stuck: NodeJS.Timeout | undefined;
+  const recovered: number[] = [];
   for (let n = 1; n <= count; n++) {
-    stuck = setTimeout(() => {
-      process.stdout.write(`round ${n} is stuck\n`);
-      void rounds.end().then(() => process.exit(1));
-    }, stuckMs);
-    const { fault, recoveredMs, slowness, inTime } = await rounds.round();
-    clearTimeout(stuck);
+    const stuck = new Promise<never>((_, reject) => {
+      setTimeout(() => reject(new Error(`round ${n} is stuck`)), stuckMs).unref();
+    });
+    const { fault, recoveredMs, slowness, inTime } = await Promise.race([rounds.round(), stuck]);
     const line = `round ${n}: ${fault}, recovered in ${(recoveredMs / 1000).toFixed(1)} s (slowness ${slowness.toFixed(1)})`;
     process.stdout.write(`${line}\n`);
     if (!inTime) slow.push(line);
+    recovered.push(recoveredMs / 1000);
   }
   const wrong = await rounds.wrong();
-  await rounds.end();
   for (const sentence of [...slow, ...wrong]) process.stdout.write(`NOT HELD ${sentence}\n`);
+  recovered.sort((a, b) => a - b);
+  const at = (share: number): string => `${recovered[Math.ceil(share * count) - 1]!.toFixed(1)} s`;
+  process.stdout.write(`recovered: half within ${at(0.5)}, nine in ten within ${at(0.9)}, all within ${at(1)}\n`);
   process.stdout.write(`${count} rounds, ${rounds.looks} looks: ${wrong.length + slow.length} things did not hold\n`);
   return wrong.length + slow.length === 0 ? 0 : 1;
 }
