@@ -79,7 +79,7 @@ function sourceOf(folder: string): Emigrant {
 function brokenOff(source: Emigrant, batches: number): Emigrant {
   let left = batches;
   return {
-    close: () => source.close(),
+    ...source,
     rows: (...asked) => {
       if (left-- === 0) throw new Error('broken off');
       return source.rows(...asked);

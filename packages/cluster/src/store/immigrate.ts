@@ -28,17 +28,22 @@ export type Move =
   | { readonly kind: 'differs'; readonly sentence: string }
   | { readonly kind: 'wrong'; readonly sentence: string };
 
+/** How many rows have moved in this run, and what is being moved. */
+type Progress = (rows: number, what: string) => void;
+
 export async function moveIn(
   connection: Connection,
   source: Emigrant,
   origin: string,
-  progress: (table: string, rows: number) => void = () => {},
+  progress: Progress = () => {},
 ): Promise<Move> {
   const claimed = await connection.must((sql) => claim(sql, origin));
   if (claimed !== undefined) return { kind: 'wrong', sentence: claimed };
-  for (const table of movedTables) await moveTable(connection, source, table, progress);
+  let moved = 0;
+  for (const table of movedTables)
+    await moveTable(connection, source, table, (rows) => progress((moved += rows), table.name));
   await connection.must(settle);
-  await indexAll(connection, progress);
+  await indexAll(connection, () => progress(moved, 'words'));
   return verify(connection, source);
 }
 
@@ -46,10 +51,14 @@ export async function moveIn(
 async function claim(sql: Sql, origin: string): Promise<string | undefined> {
   const { rows } = await sql.query<{ value: Buffer }>('SELECT value FROM memory WHERE key = $1', [originKey]);
   const known = rows[0]?.value.toString();
-  if (known !== undefined)
-    return known === origin
-      ? undefined
-      : `the database holds what was moved from ${known}; choose another for ${origin}`;
+  if (known !== undefined && known !== origin)
+    return `the database holds what was moved from ${known}; choose another for ${origin}`;
+  // Leases of before the move say nothing; one since then is of a coordinator that works here, or has.
+  if (known === undefined) await sql.query('DELETE FROM leases WHERE until < now()');
+  const { rows: leases } = await sql.query('SELECT 1 FROM leases LIMIT 1');
+  if (leases.length > 0)
+    return 'a coordinator works on the database, or has since the move: the folder would be written over what it found';
+  if (known !== undefined) return undefined;
   const { rows: pages } = await sql.query('SELECT 1 FROM pages LIMIT 1');
   if (pages.length > 0) return 'the database has pages of its own already; an empty one is needed';
   await sql.query('INSERT INTO memory VALUES ($1, $2)', [originKey, Buffer.from(origin)]);
@@ -66,10 +75,9 @@ async function moveTable(
   connection: Connection,
   source: Emigrant,
   table: MovedTable,
-  progress: (table: string, rows: number) => void,
+  progress: (rows: number) => void,
 ): Promise<void> {
   let after = await connection.must((sql) => placeOf(sql, table));
-  let moved = 0;
   for (;;) {
     const rows = source.rows(table, after, batchRows);
     const from = after;
@@ -84,8 +92,7 @@ async function moveTable(
       // What only grows is never read again; everything else from its beginning at the next run.
       if (to || !table.grows) await keepPlace(sql, table, to);
     });
-    moved += rows.length;
-    progress(table.name, moved);
+    progress(rows.length);
     if (!to) return;
     after = to;
   }
@@ -185,8 +192,8 @@ async function settle(sql: Sql): Promise<void> {
 }
 
 /** The words by which versions are found, for those that have none yet: neither of their own nor as the current copy. */
-async function indexAll(connection: Connection, progress: (table: string, rows: number) => void): Promise<void> {
-  let [pk, number, done] = [0, 0, 0];
+async function indexAll(connection: Connection, progress: () => void): Promise<void> {
+  let [pk, number] = [0, 0];
   for (;;) {
     const [from, after] = [pk, number];
     const rows = await connection.must(async (sql) => {
@@ -203,7 +210,7 @@ async function indexAll(connection: Connection, progress: (table: string, rows: 
     const last = rows.at(-1);
     if (!last) return;
     ({ pk, number } = last);
-    progress('words', (done += rows.length));
+    progress();
   }
 }
 

@@ -1,4 +1,6 @@
-/** Letting go of old versions in PostgreSQL, a batch of pages at a time, and of contents that nothing needs any more. */
+/**
+ * Letting go of old versions and looks in PostgreSQL, a batch of pages at a time, and of contents that nothing needs any more.
+ */
 import { type Retention, expired } from 'revisit/ports';
 import type { Connection, Sql } from './connection.ts';
 
@@ -64,9 +66,12 @@ async function thinBatch(
     [pages.map(({ pk }) => pk)],
   );
   const versions = Map.groupBy(rows, ({ pk }) => pk);
-  const going = pages.flatMap(({ pk, version, told, keep }) => {
-    const own = keep === null ? undefined : rules.ownOf(keep);
-    const numbers = expired(versions.get(pk) ?? [], own ?? rules.all, nowMs, new Set([version, told]));
+  const ruled = pages.map((page) => ({
+    ...page,
+    kept: (page.keep === null ? undefined : rules.ownOf(page.keep)) ?? rules.all,
+  }));
+  const going = ruled.flatMap(({ pk, version, told, kept }) => {
+    const numbers = expired(versions.get(pk) ?? [], kept, nowMs, new Set([version, told]));
     return numbers.map((number) => ({ pk, number }));
   });
   if (going.length > 0)
@@ -74,6 +79,16 @@ async function thinBatch(
       `DELETE FROM versions USING unnest($1::bigint[], $2::integer[]) AS going (pk, number)
        WHERE versions.pk = going.pk AND versions.number = going.number`,
       [going.map(({ pk }) => pk), going.map(({ number }) => number)],
+    );
+  const forgetful = ruled.flatMap(({ pk, kept: { looksAgeMsMax: ageMs } }) =>
+    ageMs === undefined ? [] : [{ pk, fromMs: nowMs - ageMs }],
+  );
+  // A pack goes with its last look.
+  if (forgetful.length > 0)
+    await sql.query(
+      `DELETE FROM looks USING unnest($1::bigint[], $2::bigint[]) AS forgetful (pk, from_ms)
+       WHERE looks.pk = forgetful.pk AND upto < from_ms`,
+      [forgetful.map(({ pk }) => pk), forgetful.map(({ fromMs }) => fromMs)],
     );
   return going.length;
 }

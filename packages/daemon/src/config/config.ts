@@ -8,6 +8,7 @@ import { LineCounter, type Document, isNode, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { hoursForm, parseHours } from '../values/hours.ts';
 import { parseNetwork } from '../values/network.ts';
+import type { Retention } from '../values/retention.ts';
 import { readPage } from './page-input.ts';
 import { durationForm, durationMs, rateForm, ratePerSecond } from './units.ts';
 
@@ -210,6 +211,7 @@ export const fileSchema = z.strictObject({
       age: duration.optional().describe('Versions older than this go'),
       count: z.number().int().min(1).optional().describe('At most so many versions of a page'),
       bytes: z.number().int().min(1).optional().describe('At most so many bytes, as kept, for the versions of a page'),
+      looks: duration.optional().describe('Looks older than this are forgotten; what was learned from them is not'),
     })
     .optional()
     .describe('How much of the past is kept; the last version always is'),
@@ -253,7 +255,7 @@ export interface Config {
   readonly mailFrom: string | undefined;
   readonly quiet: readonly string[];
   readonly allowCommands: boolean;
-  readonly keep: { readonly ageMsMax?: number; readonly countMax?: number; readonly bytesMax?: number };
+  readonly keep: Retention;
   readonly pages: readonly ConfigPage[];
 }
 
@@ -397,6 +399,7 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
       ...(all.keep?.age === undefined ? {} : { ageMsMax: durationMs(all.keep.age)! }),
       ...(all.keep?.count === undefined ? {} : { countMax: all.keep.count }),
       ...(all.keep?.bytes === undefined ? {} : { bytesMax: all.keep.bytes }),
+      ...(all.keep?.looks === undefined ? {} : { looksAgeMsMax: durationMs(all.keep.looks)! }),
     },
     pages: all.pages ?? [],
   };

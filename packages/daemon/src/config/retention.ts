@@ -1,9 +1,9 @@
-/** How much of a page's past is kept, as people write it: {age: 90d, count: 100, bytes: 1000000}. */
+/** How much of a page's past is kept, as people write it: {age: 90d, count: 100, bytes: 1000000, looks: 400d}. */
 import type { Retention } from '../values/retention.ts';
 import type { Read } from './config.ts';
 import { durationForm, durationMs } from './units.ts';
 
-const names = ['age', 'count', 'bytes'];
+const names = ['age', 'count', 'bytes', 'looks'];
 
 /** An empty object keeps everything. */
 export function readRetention(value: unknown, field: string): Read<Retention> {
@@ -16,9 +16,17 @@ export function readRetention(value: unknown, field: string): Read<Retention> {
   const stranger = Object.keys(value).find((name) => !names.includes(name));
   if (stranger !== undefined)
     return wrong(`${field}.${stranger}`, (value as never)[stranger], `known are ${names.join(', ')}`);
-  const { age, count, bytes } = value as Record<string, unknown>;
-  const ageMsMax = typeof age === 'string' ? durationMs(age) : undefined;
-  if (age !== undefined && ageMsMax === undefined) return wrong(`${field}.age`, age, durationForm);
+  const { age, count, bytes, looks } = value as Record<string, unknown>;
+  const spans: Partial<Record<'age' | 'looks', number>> = {};
+  for (const [name, span] of [
+    ['age', age],
+    ['looks', looks],
+  ] as const) {
+    if (span === undefined) continue;
+    const ms = typeof span === 'string' ? durationMs(span) : undefined;
+    if (ms === undefined) return wrong(`${field}.${name}`, span, durationForm);
+    spans[name] = ms;
+  }
   for (const [name, number] of [
     ['count', count],
     ['bytes', bytes],
@@ -28,9 +36,10 @@ export function readRetention(value: unknown, field: string): Read<Retention> {
   return {
     kind: 'read',
     value: {
-      ...(ageMsMax === undefined ? {} : { ageMsMax }),
+      ...(spans.age === undefined ? {} : { ageMsMax: spans.age }),
       ...(count === undefined ? {} : { countMax: count as number }),
       ...(bytes === undefined ? {} : { bytesMax: bytes as number }),
+      ...(spans.looks === undefined ? {} : { looksAgeMsMax: spans.looks }),
     },
   };
 }

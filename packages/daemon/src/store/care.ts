@@ -173,6 +173,8 @@ export class SqliteCare {
       const numbers = expired(versions, rules, nowMs, new Set([version, told]));
       this.#archive.drop(pk, numbers);
       gone += numbers.length;
+      if (rules.looksAgeMsMax !== undefined)
+        this.#db.prepare('DELETE FROM looks WHERE pk = ? AND at < ?').run(pk, nowMs - rules.looksAgeMsMax);
     }
     if (gone > 0) this.#archive.sweep();
     return gone;

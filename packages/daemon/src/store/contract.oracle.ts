@@ -268,6 +268,31 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
+    test('old looks are forgotten, and a page with rules of its own follows those', async () => {
+      const store = await open();
+      const [one, two] = [await added(store, 'https://a.example/1'), await added(store, 'https://b.example/2')];
+      const ids = [one.page.page.id, two.page.page.id] as const;
+      const [count, hourMs] = [100, 3_600_000];
+      for (let n = 1; n <= count; n++) {
+        const { projection: _projection, ...next } = look(ids[0], 1, '', n * hourMs);
+        const state = { ...next.state, looks: n };
+        await store.commit(ids.map((pageId) => ({ ...next, pageId, probeId: `${pageId}${n}`, state })));
+      }
+      await store.updatePages([{ id: ids[1], settings: { options: { keep: { looks: 50 } } } }]);
+      const own = (keep: unknown) => ({ looksAgeMsMax: (keep as { looks: number }).looks * hourMs });
+      await store.retain({ looksAgeMsMax: 10 * hourMs }, count * hourMs, own);
+      for (const [id, hours] of [
+        [ids[0], 10],
+        [ids[1], 50],
+      ] as const) {
+        const kept = (await store.looks(id, 1_000)).map(({ atMs }) => atMs / hourMs);
+        expect(kept.slice(0, hours)).toEqual(Array.from({ length: hours }, (_, i) => count - i));
+        expect(kept.length).toBeLessThan(hours + 25);
+      }
+      expect(await store.counts()).toMatchObject({ looks: 2 * count });
+      await store.close();
+    });
+
     test('retention lets the old go, keeps the last and the last told, and what is left reads back', async () => {
       const store = await open();
       const [one, two] = [await added(store, 'https://a.example/1'), await added(store, 'https://b.example/2')];

@@ -60,6 +60,8 @@ export const movedTables: readonly MovedTable[] = [
 export interface Emigrant {
   /** Rows after the key, in its order; at most so many. */
   rows(table: MovedTable, after: readonly Cell[] | undefined, limit: number): readonly (readonly Cell[])[];
+  /** Of all tables. */
+  readonly rowCount: number;
   close(): void;
 }
 
@@ -78,9 +80,12 @@ export function emigrate(file: string): Emigrating {
       return { kind: 'failed', sentence };
     }
     db.exec('BEGIN');
+    const countOf = ({ name }: MovedTable): number =>
+      db.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number;
     return {
       kind: 'opened',
       source: {
+        rowCount: movedTables.reduce((sum, table) => sum + countOf(table), 0),
         rows: (table, after, limit) => {
           const key = table.key.join(', ');
           const from = after ? `WHERE (${key}) > (${table.key.map(() => '?').join(', ')})` : '';

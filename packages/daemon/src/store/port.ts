@@ -136,7 +136,7 @@ export interface Store {
   counts(): Promise<Counts>;
 
   /**
-   * Lets go of what the rules no longer keep; answers how many versions went. `ownOf` reads the rules that a page has of its
+   * Lets go of versions and looks that the rules no longer keep; answers how many versions went. `ownOf` reads the rules that a page has of its
    * own (`options.keep`), which replace the others.
    */
   retain(retention: Retention, nowMs: number, ownOf?: (keep: unknown) => Retention | undefined): Promise<Kept<number>>;

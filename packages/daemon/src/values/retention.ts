@@ -3,4 +3,6 @@ export interface Retention {
   readonly ageMsMax?: number;
   readonly countMax?: number;
   readonly bytesMax?: number;
+  /** How long looks are remembered one by one; a few more than that may stay. */
+  readonly looksAgeMsMax?: number;
 }

@@ -5,6 +5,7 @@ import { lockFolder } from '../../store/lock.ts';
 import { emigrate } from '../../store/emigrate.ts';
 import type { Runner } from '../program.ts';
 import { example } from '../options.ts';
+import { progress } from '../progress.ts';
 import { type CommandOutcome, done, failed, note, printJson, wrong } from '../outcome.ts';
 
 interface MigrateOptions {
@@ -26,8 +27,10 @@ async function migrate(options: MigrateOptions): Promise<CommandOutcome> {
   const { connect, moveIn } = await import('@revisit/cluster');
   const connected = await connect(options.to);
   if (connected.kind === 'failed') return wrong(`--to ${connected.sentence}`);
+  const bar = progress('migrate', source.source.rowCount);
   try {
-    const outcome = await moveIn(connected.connection, source.source, resolve(options.data));
+    const outcome = await moveIn(connected.connection, source.source, resolve(options.data), (...at) => bar.to(...at));
+    bar.end();
     if (outcome.kind === 'wrong') return wrong(`--to: ${outcome.sentence}`);
     if (outcome.kind === 'differs') return failed(`${outcome.sentence}; run the same command again`);
     const running = lock.kind === 'held';
@@ -43,6 +46,7 @@ async function migrate(options: MigrateOptions): Promise<CommandOutcome> {
     }
     return done;
   } finally {
+    bar.end();
     source.source.close();
     await connected.connection.close();
     if (lock.kind === 'locked') lock.release();
