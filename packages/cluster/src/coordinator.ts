@@ -19,6 +19,7 @@ import {
 import { Carrier } from './dispatch/carrier.ts';
 import { link } from './dispatch/link.ts';
 import { ensureStreams, shardOf, subjects } from './dispatch/streams.ts';
+import { unpackNotice } from './dispatch/wire.ts';
 import { Leases, serverNow } from './leases.ts';
 import { Observers } from './observers/observers.ts';
 import { type Connection, connect } from './store/connection.ts';
@@ -251,7 +252,7 @@ class Coordinator {
       callback: (error, message) => {
         if (error) return;
         if (message.headers?.get('kind') === 'kept') loop.stir();
-        else void this.#reread(loop, message.json<string[]>());
+        else void this.#reread(loop, unpackNotice(message.data));
       },
     });
     return () => ears.unsubscribe();

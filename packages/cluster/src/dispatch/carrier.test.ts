@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type NatsConnection, connect, headers } from '@nats-io/transport-node';
+import { type NatsConnection, connect, headers, nanos } from '@nats-io/transport-node';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type Clock, type Observation, type Observer, type Probe, systemClock } from 'revisit/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -107,6 +107,30 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     goOn();
     expect(await taken).toMatchObject({ outcome: { kind: 'not-modified' } });
     expect(looker.looked).toEqual([asked.id]);
+  });
+
+  test('that waited for longer than the server remembers ids waits there once, whoever hands it out again', async () => {
+    const manager = await jetstreamManager(connection);
+    const { config } = await manager.streams.info(streams.probes);
+    await manager.streams.update(streams.probes, { ...config, duplicate_window: nanos(100) });
+    // Sent before the epoch, so old; beside others of its shard.
+    const [asked, beside] = [probe(), probe()];
+    const first = await carrier();
+    const given = [beside, asked].map((each) => first.observe(each));
+    const waiting = async (): Promise<number> => (await manager.streams.info(streams.probes)).state.messages;
+    while ((await waiting()) < 2) await systemClock.sleep(5);
+    await systemClock.sleep(500);
+    first.silence(shardOf(site));
+    await Promise.all(given);
+    const taken = [asked, beside].map((each) => first.observe(each));
+    await first.listen(shardOf(site));
+    const looker = robot();
+    for (const answer of await Promise.all(taken)) expect(answer).toMatchObject({ outcome: { kind: 'not-modified' } });
+    while ((await waiting()) > 0) await systemClock.sleep(5);
+    expect([...looker.looked].sort()).toEqual([beside.id, asked.id].sort());
+    // The same robot would know them again, another would not.
+    const { delivered } = await manager.consumers.info(streams.probes, consumers.robots);
+    expect(delivered.consumer_seq).toBe(2);
   });
 
   test('whose message is gone and whose answer never comes is handed back', async () => {

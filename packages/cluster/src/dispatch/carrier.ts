@@ -3,7 +3,8 @@
  * are held. What happens to a probe:
  *
  *   open      its message is being handed to the server, again and again until the server has it; the server takes each id
- *             once, so a coordinator that takes over hands out the same probe without a second look
+ *             once, so a coordinator that takes over hands out the same probe without a second look. One that waits for longer
+ *             than the server remembers ids, because no robot came, is looked for where it waits
  *   kept      the server has the message and gives it to robots until one has answered
  *   missing   the message is gone and no answer has come: it may be on its way
  *   ended     answered; or missing for too long, handed back to the loop unlooked; or its shard was given up
@@ -19,7 +20,7 @@ import {
 } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe } from 'revisit/ports';
-import { consumers, ensureStreams, pullMs, shardOf, streams, subjects } from './streams.ts';
+import { consumers, ensureStreams, pullMs, sameWithinMs, shardOf, streams, subjects } from './streams.ts';
 import { packErrand } from '../observers/errand.ts';
 import type { Fleet } from '../observers/fleet.ts';
 import { handedBack, inOurTime, packProbe, unpackObservation } from './wire.ts';
@@ -37,6 +38,9 @@ const missingMsMax = 2_000;
 const watchedMax = 64;
 /** Streams are looked for again no more often than this. */
 const mendEveryMs = 5_000;
+
+/** For how long the server surely knows an id again. */
+const rememberedMs = sameWithinMs / 2;
 
 interface Open {
   readonly probe: Probe;
@@ -178,8 +182,13 @@ export class Carrier implements Observer {
     const subject = route ? subjects.errand(route.observer) : subjects.probe(shard);
     const bytes = route ? packErrand(route.errand) : packProbe(probe);
     if (route) this.fleet?.sent(route.observer, bytes.length);
+    const stream = route ? streams.errands : streams.probes;
     while (this.#isOpen(open) && !this.#closed.signal.aborted) {
       try {
+        if (this.#clock.nowMs() - probe.atMs >= rememberedMs) {
+          open.sequence = await this.#waiting(stream, subject, probe.id);
+          if (open.sequence !== undefined) return;
+        }
         const told = await this.#stream.publish(subject, bytes, {
           msgID: probe.id,
           timeout: publishMsMax,
@@ -190,6 +199,18 @@ export class Carrier implements Observer {
         await this.#mend();
         await this.#clock.sleep(restMs, this.#closed.signal);
       }
+    }
+  }
+
+  /** Where the message of this id waits, if it does. */
+  async #waiting(stream: string, subject: string, id: string): Promise<number | undefined> {
+    this.#manager ??= await jetstreamManager(this.#connection, { checkAPI: false });
+    for (let from = 1; ;) {
+      // The first of this subject from there on; the client's types know only of single ones.
+      const next = { seq: from, next_by_subj: subject };
+      const message = await this.#manager.streams.getMessage(stream, next);
+      if (!message || message.header.get('Nats-Msg-Id') === id) return message?.seq;
+      from = message.seq + 1;
     }
   }
 

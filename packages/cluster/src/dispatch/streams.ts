@@ -58,7 +58,7 @@ export const workingEveryMs = 400;
 /** How long one request for messages stands: one that was lost with a connection is made again as soon. */
 export const pullMs = 2_000;
 /** Within this time the same message is taken once, however often it is sent. */
-const sameWithinMs = 10 * 60_000;
+export const sameWithinMs = 10 * 60_000;
 /** Results that nobody fetched for a day are of no use: their pages have been looked at again. */
 const resultsMaxAgeMs = 24 * 3_600_000;
 /** How long a reader of the stream of changes may be away; the log itself is kept for ever. */

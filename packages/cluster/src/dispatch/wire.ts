@@ -3,7 +3,7 @@
  * that fit a message. Nothing in it is ever run; a piece that does not fit the others is refused.
  */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { Observation, Probe } from 'revisit/ports';
+import type { Fault, Observation, Probe } from 'revisit/ports';
 
 /** NATS takes messages of 1 MB unless it is told otherwise. */
 const pieceBytesMax = 900_000;
@@ -25,6 +25,16 @@ export function unpackProbe(bytes: Uint8Array): Probe | undefined {
     return whole ? probe : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** The pages that a notice names. A robot can have its probes sent to this place: what is no notice names none. */
+export function unpackNotice(bytes: Uint8Array): readonly string[] {
+  try {
+    const ids: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+    return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
+  } catch {
+    return [];
   }
 }
 
@@ -51,13 +61,54 @@ export function unpackObservation(parts: readonly Uint8Array[]): Observation | u
     const bytes = zstdDecompressSync(Buffer.concat(parts), { maxOutputLength: observationBytesMax });
     const headLength = bytes.readUInt32LE(0);
     const known = JSON.parse(bytes.subarray(4, 4 + headLength).toString('utf8')) as Observation;
-    if (typeof known.probe?.id !== 'string' || typeof known.outcome?.kind !== 'string') return undefined;
+    if (typeof known.probe?.id !== 'string' || malformed(known) !== undefined) return undefined;
     if (known.outcome.kind !== 'fetched') return known;
     return { ...known, outcome: { ...known.outcome, body: new Uint8Array(bytes.subarray(4 + headLength)) } };
   } catch {
     return undefined;
   }
 }
+
+const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+const isText = (value: unknown): boolean => typeof value === 'string';
+const orNone =
+  (fits: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    value === undefined || fits(value);
+const isAddress = orNone((value) => isText(value) && /^https?:\/\//.test(value as string));
+
+/** What is wrong with the form of what anybody with a key has said; undefined when nothing is. */
+export function malformed(said: Omit<Observation, 'probe'>): string | undefined {
+  const { outcome, startedAtMs, endedAtMs, bytesReceived, requests, finalUrl, movedTo, latencyMs, crawlDelayMs } = said;
+  const counts = [startedAtMs, endedAtMs, bytesReceived, requests, endedAtMs - startedAtMs];
+  if (!counts.every(isCount) || ![latencyMs, crawlDelayMs].every(orNone(isCount))) return 'a count that is none';
+  if (![finalUrl, movedTo].every(isAddress)) return `an answer from ${finalUrl ?? movedTo}`;
+  if (said.watchedForMs !== undefined) return 'a mandate that nobody gave';
+  switch (outcome?.kind) {
+    case 'fetched': {
+      const { status, mediaType, charset, validators } = outcome;
+      if (!(status >= 200 && status < 300)) return `status ${status}`;
+      const { etag, lastModified } = validators ?? {};
+      return [mediaType, charset, etag, lastModified].every(orNone(isText)) ? undefined : 'a header that is none';
+    }
+    case 'not-modified':
+      return undefined;
+    case 'gone':
+      return isCount(outcome.status) ? undefined : 'a status that is none';
+    case 'refused': {
+      const { untilMs, siteUntilMs, elsewhere } = outcome;
+      const times = [untilMs, siteUntilMs, elsewhere?.untilMs].every(orNone(isCount));
+      return times && orNone(isText)(elsewhere?.site) ? faultWrong(outcome.fault) : 'a time that is none';
+    }
+    case 'failed':
+      return faultWrong(outcome.fault);
+    default:
+      return 'an outcome that is none';
+  }
+}
+
+const faultWrong = (fault: Fault | undefined): string | undefined =>
+  isText(fault?.code) && isText(fault?.sentence) ? undefined : 'a fault that is none';
 
 /** Nobody looked: the page waits in line again, and its site is asked no sooner than its spacing from now. */
 export function handedBack(probe: Probe, nowMs: number, sentence: string): Observation {
@@ -85,6 +136,9 @@ export function inOurTime(observation: Observation, probe: Probe, sinceMs: numbe
           ...outcome,
           ...(outcome.untilMs === undefined ? {} : { untilMs: outcome.untilMs + offMs }),
           ...(outcome.siteUntilMs === undefined ? {} : { siteUntilMs: outcome.siteUntilMs + offMs }),
+          ...(outcome.elsewhere === undefined
+            ? {}
+            : { elsewhere: { ...outcome.elsewhere, untilMs: outcome.elsewhere.untilMs + offMs } }),
           ...(outcome.elsewhere
             ? { elsewhere: { ...outcome.elsewhere, untilMs: outcome.elsewhere.untilMs + offMs } }
             : {}),

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Observation, Page, Probe } from 'revisit/ports';
-import { handedBack } from '../dispatch/wire.ts';
+import { handedBack, malformed } from '../dispatch/wire.ts';
 
 export interface Mandate {
   /** Between two looks of the observer's own. */
@@ -164,12 +164,8 @@ export function bodyOf({ report, payload }: ReceivedReport, base: Uint8Array | u
 /** What is wrong with a report on its face; undefined when nothing is. */
 export function implausible({ report }: ReceivedReport): string | undefined {
   const { observation, agoMs, looks, wholeBytes } = report;
-  const { outcome, startedAtMs, endedAtMs, bytesReceived, requests, finalUrl } = observation;
-  const counts = [agoMs, looks, wholeBytes, bytesReceived, requests, endedAtMs - startedAtMs];
-  if (!counts.every((count) => Number.isFinite(count) && count >= 0)) return 'a count that is none';
-  if (requests > 1_000_000 || looks > 1_000_000) return 'more looks than any mandate allows';
-  if (outcome.kind === 'fetched' && !(outcome.status >= 200 && outcome.status < 300)) return `status ${outcome.status}`;
-  if (outcome.kind === 'fetched' && report.what === 'no-body') return 'an answer without a body';
-  if (finalUrl !== undefined && !/^https?:\/\//.test(finalUrl)) return `an answer from ${finalUrl}`;
-  return undefined;
+  if (![agoMs, looks, wholeBytes].every((count) => Number.isFinite(count) && count >= 0)) return 'a count that is none';
+  if (observation.requests > 1_000_000 || looks > 1_000_000) return 'more looks than any mandate allows';
+  if (observation.outcome.kind === 'fetched' && report.what === 'no-body') return 'an answer without a body';
+  return malformed(observation);
 }

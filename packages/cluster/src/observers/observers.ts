@@ -5,7 +5,7 @@ import type { Carrier } from '../dispatch/carrier.ts';
 import { ensureErrands, shardOf, subjects } from '../dispatch/streams.ts';
 import type { PostgresStore } from '../store/postgres.ts';
 import { Fleet } from './fleet.ts';
-import type { Word } from './roster.ts';
+import { type Word, readWord } from './roster.ts';
 
 /** How often links are measured and places thought over: they change slowly, and a move costs something. */
 const thinkEveryMs = 5_000;
@@ -64,7 +64,8 @@ export class Observers {
     const ears = nats.subscribe(subjects.word('*'), {
       callback: (error, message) => {
         const name = message.subject.split('.').at(-1)!;
-        if (!error && nameForm.test(name)) void this.#heard(name, message.json<Word>());
+        const word = error ? undefined : readWord(message.string());
+        if (word && nameForm.test(name)) void this.#heard(name, word);
       },
     });
     while (!signal.aborted) {

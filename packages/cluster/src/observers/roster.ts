@@ -25,6 +25,18 @@ export interface Word {
   readonly stirred: readonly string[];
 }
 
+/** What came as a word, if it is one: whoever has a key can say anything. */
+export function readWord(text: string): Word | undefined {
+  try {
+    const word = JSON.parse(text) as Word;
+    const { atMs, places, looks, reports, wholeBytes, sentBytes, stirred } = word;
+    const whole = [atMs, places, looks, reports, wholeBytes, sentBytes].every(Number.isFinite);
+    return whole && Array.isArray(stirred) && stirred.every((id) => typeof id === 'string') ? word : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export interface Member {
   readonly name: string;
   heardMs: number;
