@@ -22,6 +22,7 @@ import type { Limits } from './limits.ts';
 import { defaultLimits } from './limits.ts';
 import { Manners } from './manners.ts';
 import { outcomeOf } from './outcome.ts';
+import { throughHttpProxy } from './proxy.ts';
 import { withRedirects } from './redirects.ts';
 import type { RenderLimits } from './render.ts';
 import { createRenderer } from './render.ts';
@@ -82,11 +83,13 @@ export function createObserver(options: ObserverOptions): WebObserver {
   const limits: Limits = { ...defaultLimits, ...options.limits };
   const allowNetworks = options.allowNetworks.map(network);
   const resolve = rememberingResolve(options.resolve ?? systemResolve, () => clock.nowMs());
+  const proxy = options.proxy === undefined ? undefined : new URL(options.proxy);
   const dispatcher = options.fetchPage ? undefined : createDispatcher(options, limits, allowNetworks, resolve);
   const direct =
     options.fetchPage ?? createFetch({ dispatcher: dispatcher!, clock, limits, userAgent: options.userAgent });
 
-  const fetchPage = options.proxy === undefined ? direct : withAddressGuard(allowNetworks, resolve, direct);
+  const behind = (visit: Visit): Visit => (isHttp(proxy) ? throughHttpProxy(proxy, visit) : visit);
+  const fetchPage = options.proxy === undefined ? direct : withAddressGuard(allowNetworks, resolve, behind(direct));
 
   const gateOptions = siteGateOptions(options, resolve);
   const gates = new SiteGates(gateOptions);
@@ -192,6 +195,9 @@ function lower(headers: Readonly<Record<string, string>> | undefined): Record<st
 /** Servers close idle connections after five seconds and more; one that is closed while we ask costs the page its look. */
 const keepAliveMs = 4_000;
 
+const isHttp = (proxy: URL | undefined): proxy is URL =>
+  proxy !== undefined && (proxy.protocol === 'http:' || proxy.protocol === 'https:');
+
 function createDispatcher(
   options: ObserverOptions,
   limits: Limits,
@@ -209,7 +215,7 @@ function createDispatcher(
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  if (proxy && (proxy.protocol === 'http:' || proxy.protocol === 'https:')) {
+  if (isHttp(proxy)) {
     return new ProxyAgent({
       ...common,
       uri: proxy.href,

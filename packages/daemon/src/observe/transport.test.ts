@@ -190,6 +190,32 @@ test('a SOCKS 5 proxy, with addresses looked up here or there', async () => {
   });
 });
 
+test('what is wrong with a proxy is said of the proxy, and never its password', async () => {
+  const gone = await listen(createTcpServer());
+  for (const close of open.splice(0)) await close.close();
+  const picky = createHttpServer((_request, response) => response.writeHead(407).end());
+  picky.on('connect', (_request, socket: Socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
+  const asking = await listen(picky);
+  const sentences: string[] = [];
+  for (const proxy of ['http', 'socks5', 'socks5h'].map((scheme) => `${scheme}://me:secret@127.0.0.1:${gone}`))
+    for (const url of ['http://127.0.0.1:9/', 'https://127.0.0.1:9/']) {
+      const { outcome } = await observer({ proxy }).observe(probeOf(url));
+      expect(outcome).toMatchObject({ kind: 'failed', fault: { code: 'proxy-failed' } });
+      sentences.push(JSON.stringify(outcome));
+    }
+  for (const url of ['http://127.0.0.1:9/', 'https://127.0.0.1:9/']) {
+    const using = observer({ proxy: `http://me:secret@127.0.0.1:${asking}` });
+    for (let look = 0; look < 3; look++) {
+      const { outcome } = await using.observe(probeOf(url));
+      expect(outcome).toMatchObject({ kind: 'failed', fault: { code: 'proxy-failed' } });
+      sentences.push(JSON.stringify(outcome));
+    }
+    // The site has done nothing wrong.
+    expect(using.standing('127.0.0.1')?.failures ?? 0).toBe(0);
+  }
+  expect(sentences.join('\n')).not.toMatch(/secret|me:|bWU6/);
+});
+
 test('TLS through SOCKS, and a proxy that says no', async () => {
   const secure = createSecureServer(
     { cert: certificates.good, key: certificates.key, allowHTTP1: true },

@@ -61,7 +61,7 @@ function circumstances(luck: Random) {
     ...(luck() < 0.3 ? { quietUntilMs } : {}),
   };
   const robots = 1 + integer(luck, 8);
-  const policy = luck() < 0.7 ? 'uniform' : 'revisit';
+  const policy = luck() < 0.8 ? 'uniform' : 'revisit';
   return { sites, pagesPerSite, rules, policy, perHour, robots };
 }
 
