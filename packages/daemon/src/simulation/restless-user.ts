@@ -52,6 +52,12 @@ export class RestlessUser {
     while (process.alive && !(await this.#tidied(desk))) await clock.sleep(60_000);
   }
 
+  /** Hours, but no longer than there is trouble. */
+  #awhile(): Promise<void> {
+    const { clock, random, calmMs } = this.#options;
+    return clock.sleep(Math.min(exponential(random, 4 * hourMs), calmMs - clock.nowMs()));
+  }
+
   async #meddle(desk: Desk, loop: Loop, process: Process): Promise<void> {
     const { clock, random, urls } = this.#options;
     const watched = (await desk.store.pages({ limit: 1000 })).filter(({ page }) => page.url !== urls[0]);
@@ -67,11 +73,11 @@ export class RestlessUser {
     if (roll < 0.4) {
       await desk.remove([page.id]);
       if (roll < 0.3) await clock.sleep(integer(random, 3) * integer(random, 100));
-      else await clock.sleep(exponential(random, 4 * hourMs));
+      else await this.#awhile();
       if (process.alive) await this.#add(desk, page.url);
     } else if (roll < 0.6) {
       await desk.update(page.id, { paused: true });
-      await clock.sleep(exponential(random, 4 * hourMs));
+      await this.#awhile();
       if (process.alive) await desk.update(page.id, { paused: false });
     } else if (roll < 0.8) {
       const own = urls.find((url) => otherAddress(url) === page.url);
