@@ -79,17 +79,26 @@ function repeat(socket: Socket, everyMs: number, write: () => void): void {
   socket.on('close', () => clearInterval(timer));
 }
 
+/** What bodies and buffers take, which is where a hostile server's bytes go; the server's own are part of it. */
+const memoryBytes = (): number => process.memoryUsage().external;
+/** Half of what the bombs unpack to. */
+const memoryBytesMax = 32 * 2 ** 20;
+
 /** Looks at the hostile page and, all the while, at the healthy one. */
 async function look(url: string, using: WebObserver = observer()): Promise<Outcome> {
   const begunMs = performance.now();
+  const heldBytes = memoryBytes();
+  let peakBytes = heldBytes;
   let done = false;
   const hostile = using.observe(probeOf(url)).finally(() => (done = true));
   do {
     const { outcome } = await using.observe(probeOf(`${healthy.origin}/`));
     expect(outcome).toMatchObject({ kind: 'fetched', status: 200 });
     await new Promise((resolve) => setTimeout(resolve, 20));
+    peakBytes = Math.max(peakBytes, memoryBytes());
   } while (!done);
   const { outcome } = await hostile;
+  expect(peakBytes - heldBytes).toBeLessThan(memoryBytesMax);
   expect(performance.now() - begunMs).toBeLessThan(limits.totalMs * 2 + slackMs);
   return outcome;
 }

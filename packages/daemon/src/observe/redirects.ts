@@ -2,6 +2,7 @@
  * Redirects, each hop a request of its own: it asks robots.txt, waits for its site's turn and is connected through the
  * address guard like any other. Headers given for a page go to that page's origin and nowhere else.
  */
+import { isUtf8 } from 'node:buffer';
 import { fault } from '../values/fault.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
@@ -23,7 +24,7 @@ export function withRedirects(redirectsMax: number, inner: Visit): Visit {
       if (answer.kind !== 'answered' || !redirect.has(answer.status)) {
         return conclude(answer, bytesReceived, hop > 0 && lasting ? current.url.href : undefined);
       }
-      const location = headerOf(answer.headers, 'location');
+      const location = asUtf8(headerOf(answer.headers, 'location'));
       // Without a place to go it is an answer like any other.
       if (location === undefined) return conclude(answer, bytesReceived, undefined);
       const failed = (code: string, sentence: string): Answer => ({
@@ -44,6 +45,13 @@ export function withRedirects(redirectsMax: number, inner: Visit): Visit {
       current = follow(ask, next, cookies);
     }
   };
+}
+
+/** Headers come byte by byte; a server that writes more than ASCII into an address means UTF-8, as browsers take it. */
+function asUtf8(text: string | undefined): string | undefined {
+  if (text === undefined || !/[\x80-\xff]/.test(text) || /[^\0-\xff]/.test(text)) return text;
+  const bytes = Buffer.from(text, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : text;
 }
 
 function conclude(answer: Answer, bytesReceived: number, movedTo: string | undefined): Answer {

@@ -49,7 +49,9 @@ export async function connectThroughSocks(
   const reader = readerOf(socket);
   try {
     await reader.connected.catch((error: NodeJS.ErrnoException) => {
-      throw new SocksRefused(`the proxy ${proxy.host}:${proxy.port} cannot be reached (${error.code ?? error.message})`);
+      throw new SocksRefused(
+        `the proxy ${proxy.host}:${proxy.port} cannot be reached (${error.code ?? error.message})`,
+      );
     });
     const withPassword = proxy.user !== undefined;
     socket.write(Buffer.from(withPassword ? [5, 2, 0, 2] : [5, 1, 0]));

@@ -81,7 +81,6 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
   const isFull = (atMs: number): boolean => full.some(([fromMs, toMs]) => fromMs <= atMs && atMs < toMs);
   const wrong: string[] = [];
   let restarts = 0;
-  let sleptMs = 0;
   while (clock.nowMs() < endMs) {
     const process: Process = { alive: true };
     const { store, knownDown } = faultyStore(options.store, { clock, random: luck, process, isFull });
@@ -122,16 +121,14 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
     const killMs = clock.nowMs() + 1 + integer(luck, (luck() < 0.2 ? 0.05 : 10) * hourMs);
     if (luck() < 0.1 && killMs < calmMs - 10 * hourMs) {
       await clock.runUntil(clock.nowMs() + integer(luck, killMs - clock.nowMs()));
-      const slept = integer(luck, 9 * hourMs);
-      clock.suspend(slept);
-      sleptMs += slept;
+      clock.suspend(integer(luck, 9 * hourMs));
       await clock.runUntil(clock.nowMs() + integer(luck, hourMs));
     } else await clock.runUntil(killMs < calmMs ? killMs : endMs);
     process.alive = false;
     loop.die();
     restarts++;
   }
-  wrong.push(...web.witness.violations, ...(await wrongAfterwards(options.store, web, calmMs)));
+  wrong.push(...web.witness.violations, ...(await wrongAfterwards(options.store, web, { calmMs, endMs })));
   return { wrong, requests: web.witness.requests, restarts, changes: (await options.store.counts()).changes };
 }
 
