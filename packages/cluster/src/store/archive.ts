@@ -243,7 +243,8 @@ export async function indexVersion(sql: Sql, pk: number, number: number): Promis
     row && readText(gathered, row.content);
   const here = rows.find((row) => row.number === number)!;
   const text = textOf(here) ?? '';
-  const title = here.current ? plainWords(here.title ?? '') : '';
+  // Which title a version came with was not kept beside it; mostly it is the one seen last.
+  const title = plainWords(here.title ?? '');
   const before = textOf(rows.find((row) => row.number === number - 1));
   if (here.current)
     await sql.query(

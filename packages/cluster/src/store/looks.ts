@@ -46,10 +46,15 @@ function stateArrays(states: readonly { readonly pk: number; readonly state: Pag
   return stateNames.map((_, column) => rows.map((row) => row[column]!));
 }
 
-export async function addState(sql: Sql, pk: number, state: PageState): Promise<void> {
+export async function addStates(
+  sql: Sql,
+  states: readonly { readonly pk: number; readonly state: PageState }[],
+): Promise<void> {
   await sql.query(
-    `INSERT INTO states (${stateNames.join(', ')}) VALUES (${stateNames.map((_, i) => `$${i + 1}`).join(', ')})`,
-    stateArrays([{ pk, state }]).map(([value]) => value),
+    `INSERT INTO states (${stateNames.join(', ')}) SELECT * FROM unnest(${Object.values(stateColumns)
+      .map((type, i) => `$${i + 1}::${type}[]`)
+      .join(', ')})`,
+    stateArrays(states),
   );
 }
 

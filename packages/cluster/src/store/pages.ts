@@ -16,75 +16,128 @@ import {
 } from 'revisit/ports';
 import { shardOf } from '../dispatch/streams.ts';
 import type { Connection, Sql } from './connection.ts';
-import { addState, stateNames } from './looks.ts';
+import { addStates, stateNames } from './looks.ts';
 
 type FullRow = PageRow & StateRow & Record<string, unknown>;
 
 /** Pages with their states, without the looks that stand there. */
 const everything = `SELECT pages.*, ${stateNames.slice(1).join(', ')} FROM pages JOIN states USING (pk)`;
-const pageText = `${everything} WHERE id = $1`;
 
 const pageBatch = 5_000;
 
-export async function addPage(sql: Sql, page: NewPage): Promise<{ page: WatchedPage; created: boolean }> {
-  const { site, addedAtMs, ...settings } = page;
-  const selection = selectionText(settings.select);
-  const find = async (): Promise<string | undefined> =>
-    (
-      await sql.query<{ id: string }>(
-        `SELECT id FROM pages WHERE md5(url || E'\\n' || selection) = md5($1 || E'\\n' || $2) AND url = $1 AND selection = $2`,
-        [page.url, selection],
-      )
-    ).rows[0]?.id;
-  const known = await find();
-  if (known !== undefined) return { page: (await pageWith(sql, known))!, created: false };
-  for (let salt = 0; ; salt++) {
-    const id = createHash('sha256')
-      .update(`${page.url}\n${selection}\n${salt || ''}`)
-      .digest('hex')
-      .slice(0, 16);
-    const { rows } = await sql.query<{ pk: number }>(
-      `INSERT INTO pages (id, url, selection, site, shard, settings, added_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
-       ON CONFLICT DO NOTHING RETURNING pk`,
-      [id, page.url, selection, site, shardOf(site), settingsText(settings), addedAtMs],
-    );
-    if (rows[0]) {
-      await addState(sql, rows[0].pk, freshState);
-      return { page: (await pageWith(sql, id))!, created: true };
-    }
-    // Somebody else added the same page meanwhile, or the id belongs to a page whose selection was edited later.
-    const other = await find();
-    if (other !== undefined) return { page: (await pageWith(sql, other))!, created: false };
-  }
+interface Wanted {
+  readonly page: NewPage;
+  readonly selection: string;
 }
 
-/** Undefined when there is no such page. */
-export async function updatePage(
+const keyOf = (url: string, selection: string): string => `${url}\n${selection}`;
+
+/** However many pages, in a few statements; in the order in which they were given. */
+export async function addPages(
   sql: Sql,
-  id: string,
-  settings: Partial<NewPageSettings>,
-): Promise<WatchedPage | undefined> {
-  const { rows } = await sql.query<PageRow & Record<string, unknown>>('SELECT * FROM pages WHERE id = $1 FOR UPDATE', [
-    id,
-  ]);
-  if (!rows[0]) return undefined;
-  const { id: _id, addedAtMs: _added, ...old } = pageOf(rows[0]);
-  const { site, ...next } = { ...old, ...settings };
-  await sql.query('UPDATE pages SET url = $1, selection = $2, site = $3, shard = $4, settings = $5 WHERE pk = $6', [
-    next.url,
-    selectionText(next.select),
+  pages: readonly NewPage[],
+): Promise<readonly { readonly page: WatchedPage; readonly created: boolean }[]> {
+  const keys = pages.map((page) => keyOf(page.url, selectionText(page.select)));
+  const wanted = new Map(keys.map((key, i) => [key, { page: pages[i]!, selection: selectionText(pages[i]!.select) }]));
+  const ids = await known(sql, [...wanted.values()]);
+  const created = new Set<string>();
+  const lacking = (): readonly Wanted[] => [...wanted].filter(([key]) => !ids.has(key)).map(([, page]) => page);
+  for (let salt = 0, left = lacking(); left.length > 0; salt++, left = lacking()) {
+    for (const id of await insert(sql, left, salt)) created.add(id);
+    // What is not there now has an id that belongs to a page whose selection was edited later.
+    for (const [key, id] of await known(sql, left)) ids.set(key, id);
+  }
+  const watched = await pagesWith(sql, [...ids.values()]);
+  return keys.map((key) => {
+    const id = ids.get(key)!;
+    return { page: watched.get(id)!, created: created.delete(id) };
+  });
+}
+
+async function known(sql: Sql, wanted: readonly Wanted[]): Promise<Map<string, string>> {
+  const { rows } = await sql.query<{ id: string; url: string; selection: string }>(
+    `SELECT id, url, selection FROM pages JOIN unnest($1::text[], $2::text[]) AS wanted (url, selection) USING (url, selection)
+     WHERE md5(pages.url || E'\\n' || pages.selection) = md5(wanted.url || E'\\n' || wanted.selection)`,
+    [wanted.map(({ page }) => page.url), wanted.map(({ selection }) => selection)],
+  );
+  return new Map(rows.map(({ id, url, selection }) => [keyOf(url, selection), id]));
+}
+
+/** The ids of those that are new; another may add the same pages meanwhile. */
+async function insert(sql: Sql, wanted: readonly Wanted[], salt: number): Promise<readonly string[]> {
+  const settings = wanted.map(({ page: { site: _site, addedAtMs: _added, ...rest } }) => settingsText(rest));
+  const { rows } = await sql.query<{ pk: number; id: string }>(
+    `INSERT INTO pages (id, url, selection, site, shard, settings, added_at)
+     SELECT id, url, selection, site, shard, settings, added_at
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[], $7::bigint[]) WITH ORDINALITY
+       AS new (id, url, selection, site, shard, settings, added_at, place) ORDER BY place
+     ON CONFLICT DO NOTHING RETURNING pk, id`,
+    [
+      wanted.map(({ page, selection }) => idOf(page.url, selection, salt)),
+      wanted.map(({ page }) => page.url),
+      wanted.map(({ selection }) => selection),
+      wanted.map(({ page }) => page.site),
+      wanted.map(({ page }) => shardOf(page.site)),
+      settings,
+      wanted.map(({ page }) => page.addedAtMs),
+    ],
+  );
+  await addStates(
+    sql,
+    rows.map(({ pk }) => ({ pk, state: freshState })),
+  );
+  return rows.map(({ id }) => id);
+}
+
+function idOf(url: string, selection: string, salt: number): string {
+  return createHash('sha256')
+    .update(`${url}\n${selection}\n${salt || ''}`)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+/** Those of the pages that exist, as they are now. */
+export async function updatePages(
+  sql: Sql,
+  changes: readonly { readonly id: string; readonly settings: Partial<NewPageSettings> }[],
+): Promise<readonly WatchedPage[]> {
+  const { rows } = await sql.query<PageRow & Record<string, unknown>>(
+    'SELECT * FROM pages WHERE id = ANY ($1) ORDER BY pk FOR UPDATE',
+    [changes.map(({ id }) => id)],
+  );
+  const edited = new Map(rows.map((row) => [row.id, { pk: row.pk, page: pageOf(row) }]));
+  for (const { id, settings } of changes) {
+    const before = edited.get(id);
+    if (before) edited.set(id, { ...before, page: { ...before.page, ...settings } });
+  }
+  const next = [...edited.values()].map(({ pk, page: { id: _id, addedAtMs: _added, site, ...settings } }) => ({
+    pk,
     site,
-    shardOf(site),
-    settingsText(next),
-    rows[0].pk,
-  ]);
+    settings,
+  }));
+  await sql.query(
+    `UPDATE pages SET url = new.url, selection = new.selection, site = new.site, shard = new.shard, settings = new.settings
+     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[])
+       AS new (pk, url, selection, site, shard, settings) WHERE pages.pk = new.pk`,
+    [
+      next.map(({ pk }) => pk),
+      next.map(({ settings }) => settings.url),
+      next.map(({ settings }) => selectionText(settings.select)),
+      next.map(({ site }) => site),
+      next.map(({ site }) => shardOf(site)),
+      next.map(({ settings }) => settingsText(settings)),
+    ],
+  );
+  const old = new Map(rows.map((row) => [row.pk, row.url]));
+  const moved = next.filter(({ pk, settings }) => settings.url !== old.get(pk));
   // As `atNewUrl` says of a state: the old URL's server spoke of itself.
-  if (next.url !== old.url)
+  if (moved.length > 0)
     await sql.query(
-      'UPDATE states SET etag = NULL, last_modified = NULL, validators_url = NULL, moved_to = NULL WHERE pk = $1',
-      [rows[0].pk],
+      'UPDATE states SET etag = NULL, last_modified = NULL, validators_url = NULL, moved_to = NULL WHERE pk = ANY ($1)',
+      [moved.map(({ pk }) => pk)],
     );
-  return pageWith(sql, id);
+  const watched = await pagesWith(sql, [...edited.keys()]);
+  return changes.flatMap(({ id }) => watched.get(id) ?? []);
 }
 
 /** The ids that were there. */
@@ -98,13 +151,13 @@ export async function removePages(sql: Sql, ids: readonly string[]): Promise<rea
   return ids.filter((id) => there.has(id));
 }
 
-async function pageWith(sql: Sql, id: string): Promise<WatchedPage | undefined> {
-  const { rows } = await sql.query<FullRow>(pageText, [id]);
-  return rows[0] && watchedOf(rows[0]);
+async function pagesWith(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, WatchedPage>> {
+  const { rows } = await sql.query<FullRow>(`${everything} WHERE id = ANY ($1)`, [ids]);
+  return new Map(rows.map((row) => [row.id, watchedOf(row)]));
 }
 
 export async function readPage(connection: Connection, id: string): Promise<WatchedPage | undefined> {
-  const rows = await connection.query<FullRow>(pageText, [id]);
+  const rows = await connection.query<FullRow>(`${everything} WHERE id = $1`, [id]);
   return rows[0] && watchedOf(rows[0]);
 }
 

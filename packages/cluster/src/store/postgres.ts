@@ -35,7 +35,7 @@ import { append, changesAfter, changesBefore } from './log.ts';
 import { activityOf, looksOf, siteHours } from './look-packs.ts';
 import { keepLooks } from './looks.ts';
 import { PostgresOutbox } from './outbox.ts';
-import { addPage, listPages, pagesOf, readPage, removePages, updatePage } from './pages.ts';
+import { addPages, listPages, pagesOf, readPage, removePages, updatePages } from './pages.ts';
 import { sweep, thin } from './retention.ts';
 import { search } from './search.ts';
 
@@ -65,8 +65,7 @@ export class PostgresStore implements Store {
 
   addPages(pages: readonly NewPage[], journal?: Journal): ReturnType<Store['addPages']> {
     return this.#connection.write(async (sql) => {
-      const outcomes: { page: WatchedPage; created: boolean }[] = [];
-      for (const page of pages) outcomes.push(await addPage(sql, page));
+      const outcomes = await addPages(sql, pages);
       if (journal) await this.#putMemory(sql, journal.key, journal.value(createdIds(outcomes)));
       return outcomes;
     });
@@ -75,14 +74,7 @@ export class PostgresStore implements Store {
   updatePages(
     changes: readonly { readonly id: string; readonly settings: Partial<NewPageSettings> }[],
   ): Promise<Kept<readonly WatchedPage[]>> {
-    return this.#connection.write(async (sql) => {
-      const updated: WatchedPage[] = [];
-      for (const { id, settings } of changes) {
-        const page = await updatePage(sql, id, settings);
-        if (page) updated.push(page);
-      }
-      return updated;
-    });
+    return this.#connection.write((sql) => updatePages(sql, changes));
   }
 
   setDetectState(id: string, detectState: string): Promise<Kept<undefined>> {
