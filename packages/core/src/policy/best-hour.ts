@@ -22,14 +22,12 @@ const hoursInWeek = 168;
 const someMonday = 4 * 86_400;
 /** Plans are made anew when an hour of the week has moved by this share. */
 const moved = 0.2;
-/** Shorter waits feel only the moment's value, longer ones hardly any hour. */
-export const waitMin = 4 * hour;
-export const waitMax = 8 * 86_400;
+/** Shorter waits, of which several fall on a day, do better by the moment's value; longer ones feel hardly any hour. */
+const waitMin = 12 * hour;
+const waitMax = 8 * 86_400;
 /** So far around the due time a better hour is sought. */
 const reachMax = 30 * hour;
 const reachShare = 0.7;
-/** Waits shorter than this are sought by the half hour. */
-const shortWait = 12 * hour;
 /** Marks between two tabled ratios go as the root of the ratio. */
 const ratiosPerDoubling = 2;
 /** Weeks flatter than this are not worth the search. */
@@ -87,7 +85,6 @@ export class BestHour {
     const { values } = this.week;
     const wait = Math.max(waitMin, due - last);
     const reach = Math.min(reachMax, reachShare * wait);
-    const step = wait < shortWait ? hour / 2 : hour;
     const ratio = page.cost / even;
     const tabled = Math.round(Math.log2(ratio) * ratiosPerDoubling);
     const marks = this.marksFor(weekSay, tabled);
@@ -101,19 +98,16 @@ export class BestHour {
     let sum = 0;
     let boundary = (Math.floor(t / hour) + 1) * hour;
     while (t < until) {
-      const end = Math.min(boundary, t + step);
-      const width = end - t;
+      const width = boundary - t;
       const grown = width * (1 + weekSay * (values[bin]! - 1));
       // Right after a change more happens than later in the wait.
       const share = Math.min(1, (t + width / 2 - last) / wait);
       const mean = even + (page.mean - even) * (2 - share);
       sum += width * (this.importance[bin]! * (extra + mean * (passed + grown / 2)) - mark * marks[bin]!);
       passed += grown;
-      t = end;
-      if (end === boundary) {
-        boundary += hour;
-        bin = bin === hoursInWeek - 1 ? 0 : bin + 1;
-      }
+      t = boundary;
+      boundary += hour;
+      bin = bin === hoursInWeek - 1 ? 0 : bin + 1;
       if (sum < least) {
         least = sum;
         best = t;

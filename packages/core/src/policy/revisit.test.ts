@@ -92,6 +92,21 @@ test('changes in working hours are sought in working hours', () => {
   expect(compare(split, 20, { parts: { week: false } })).toBeGreaterThan(compare(split, 20));
 });
 
+test('several looks a day at pages that change in the morning go by the hour itself', () => {
+  const next = random(12);
+  const events: Event[] = [];
+  for (let page = 0; page < 20; page++) {
+    events.push([`s${page}/x`, monday]);
+    for (let at = monday; at < monday + 300 * day; at += exponential(next, (page < 10 ? 12 : 50) * hour)) {
+      const ofDay = ((at - monday) % day) / hour;
+      if (ofDay >= 8 && ofDay < 14) events.push([`s${page}/x`, Math.floor(at)]);
+    }
+  }
+  const split = splitOf(events, 200, 100);
+  expect(compare(split, 3)).toBeLessThan(0.46);
+  expect(compare(split, 3, { loss: 'staleness' })).toBeLessThan(0.46);
+});
+
 test('importance and staleness are what is optimised when they are asked for', () => {
   const events = Array.from({ length: 30 }, (_, i) => poisson(`s/p${i}x`, i < 25 ? 0.3 : 30, 120, i + 50)).flat();
   const split = splitOf(events, 60, 60);

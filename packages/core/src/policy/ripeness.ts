@@ -88,19 +88,23 @@ export class Ripeness {
 
   /** What has probably been missed, over the amount at which a look pays; `evenly` as if all hours counted alike. */
   of(page: number, now: number, evenly = false): number {
-    const { models, asked } = this;
+    const { models } = this;
     models.outlook(page, now);
     const terms = this.terms[page]!;
-    const { weight, loss } = terms;
+    const { weight } = terms;
     const price = this.priceOf(page);
     const hours = this.hoursThatMatter(page);
     if (hours)
-      return (models.evenMass + models.together) / Math.sqrt((2 * price * models.even) / (weight * hours.usual));
+      return this.overMark(terms, models.evenMass + models.together, (price * models.even) / (weight * hours.usual));
     const worth = weight * (evenly ? 1 : this.hours.at(terms, now));
     const missed = models.mass + models.together;
     if (terms.fades) return this.fadingRipeness(terms, missed, now - models.lastLook(page), worth, price);
-    const mark = (price * models.rate) / worth;
-    if ((loss ?? asked.loss) !== 'staleness') return missed / Math.sqrt(2 * mark);
+    return this.overMark(terms, missed, (price * models.rate) / worth);
+  }
+
+  /** What was missed against the mark of revisit.ts; `mark` is price x intensity / worth. */
+  private overMark(terms: Terms, missed: number, mark: number): number {
+    if ((terms.loss ?? this.asked.loss) !== 'staleness') return missed / Math.sqrt(2 * mark);
     // For small U both marks agree: 1 - (1 + U) exp(-U) is U^2 / 2 there.
     return Math.sqrt(Math.max(0, missed < 1e-3 ? missed ** 2 / 2 : 1 - (1 + missed) * Math.exp(-missed)) / mark);
   }
@@ -120,10 +124,9 @@ export class Ripeness {
   private hoursThatMatter(page: number): BestHour | undefined {
     const { models } = this;
     const terms = this.terms[page]!;
-    const { loss, weight } = terms;
     const hours = this.hours.of(terms);
-    if (!hours || terms.fades || (loss ?? this.asked.loss) === 'staleness') return undefined;
-    const gap = Math.sqrt((2 * this.priceOf(page)) / (models.even * weight * hours.usual));
+    if (!hours || terms.fades) return undefined;
+    const gap = Math.sqrt((2 * this.priceOf(page)) / (models.even * terms.weight * hours.usual));
     return hours.matters(models.weekSay, gap) ? hours : undefined;
   }
 
