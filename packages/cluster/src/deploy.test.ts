@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { expect, test } from 'vitest';
 import { eventually, loopbackWeb, revisit } from '../../daemon/src/trial/command.ts';
 import { locate } from '../../../house/provision.ts';
+import type { Role } from './access/grants.ts';
+import { Keyring } from './access/keyring.ts';
 
 const deploy = join(import.meta.dirname, '../../../deploy');
 const documents = (file: string): unknown[] =>
@@ -15,29 +17,106 @@ const documents = (file: string): unknown[] =>
   });
 
 interface Compose {
-  readonly services: Record<string, { readonly image?: string; readonly command?: readonly string[] }>;
+  readonly services: Record<
+    string,
+    {
+      readonly image?: string;
+      readonly command?: readonly string[];
+      readonly secrets?: readonly string[];
+      readonly volumes?: readonly string[];
+      readonly networks?: { readonly default: { readonly aliases: readonly string[] } };
+    }
+  >;
+  readonly secrets: Record<string, { readonly file: string }>;
+  readonly volumes: Record<string, unknown>;
+}
+interface Source {
+  readonly configMap?: { readonly name: string };
+  readonly secret?: { readonly items: readonly { readonly key: string; readonly path: string }[] };
 }
 interface Kubernetes {
   readonly kind: string;
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly data?: Record<string, string>;
   readonly spec?: {
     readonly replicas?: number;
+    readonly selector?: Record<string, unknown>;
+    readonly serviceName?: string;
+    readonly ports?: readonly { readonly port: number }[];
+    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
     readonly template?: {
-      readonly spec: { readonly containers: readonly { image: string; args?: readonly string[] }[] };
+      readonly metadata: { readonly labels: { readonly app: string } };
+      readonly spec: {
+        readonly containers: readonly {
+          readonly image: string;
+          readonly args?: readonly string[];
+          readonly ports?: readonly { readonly containerPort: number }[];
+          readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+        }[];
+        readonly volumes?: readonly (Source & {
+          readonly name: string;
+          readonly projected?: { readonly sources: readonly Source[] };
+        })[];
+      };
     };
   };
 }
 
+/** A process of ours as a manifest starts it: its words, the keys that are laid before it, and its writable folders. */
+interface Call {
+  readonly words: readonly string[];
+  readonly keys: readonly string[];
+  readonly writable: readonly string[];
+}
+
+const [compose] = documents('cluster/compose.yaml') as [Compose];
+const manifests = documents('kubernetes/revisit.yaml') as Kubernetes[];
+const after = (words: readonly string[], option: string): string => words[words.indexOf(option) + 1]!;
+const workloads = manifests.flatMap(({ kind, metadata, spec }) =>
+  spec?.template ? [{ kind, name: metadata.name, spec, pod: spec.template }] : [],
+);
+
+function composed(): Call[] {
+  return Object.values(compose.services)
+    .filter(({ image }) => image === 'revisit')
+    .map(({ command, secrets, volumes }) => ({
+      words: command!,
+      keys: secrets!.map((name) => `/run/secrets/${name}`),
+      writable: ['/tmp', ...(volumes ?? []).map((volume) => volume.split(':')[1]!)],
+    }));
+}
+
+function orchestrated(): Call[] {
+  return workloads.flatMap(({ pod: { spec }, spec: { volumeClaimTemplates } }) =>
+    spec.containers
+      .filter(({ image }) => image === 'revisit')
+      .map(({ args, volumeMounts }) => {
+        const sources = (name: string): readonly Source[] => {
+          const volume = spec.volumes?.find((each) => each.name === name);
+          return volume ? (volume.projected?.sources ?? [volume]) : [];
+        };
+        const claimed = new Set(volumeClaimTemplates?.map(({ metadata }) => metadata.name));
+        const isWritable = (name: string): boolean =>
+          claimed.has(name) || spec.volumes!.some((each) => each.name === name && 'emptyDir' in each);
+        return {
+          words: args!,
+          keys: volumeMounts!.flatMap(({ name, mountPath }) =>
+            sources(name).flatMap(({ secret }) => secret?.items.map(({ path }) => join(mountPath, path)) ?? []),
+          ),
+          writable: volumeMounts!.filter(({ name }) => isWritable(name)).map(({ mountPath }) => mountPath),
+        };
+      }),
+  );
+}
+
+/** Keys as the comment before a manifest says to make them: whose they are, and what for. */
+function grantsIn(file: string): Map<string, string> {
+  const lines = readFileSync(join(deploy, file), 'utf8').matchAll(/^#.*revisit access add (\w+) (\S+)/gm);
+  return new Map([...lines].map(([, role, name]) => [name!, role!]));
+}
+
 test('the manifests call commands and options that there are, for everybody there should be', async () => {
-  const [compose] = documents('cluster/compose.yaml') as [Compose];
-  const manifests = documents('kubernetes/revisit.yaml') as Kubernetes[];
-  const calls = [
-    ...Object.values(compose.services).flatMap(({ image, command }) => (image === 'revisit' ? [command!] : [])),
-    ...manifests.flatMap(
-      ({ spec }) =>
-        spec?.template?.spec.containers.flatMap(({ image, args }) => (image === 'revisit' ? [args!] : [])) ?? [],
-    ),
-  ];
+  const calls = [...composed(), ...orchestrated()].map(({ words }) => words);
   const helps = new Map<string, string>();
   for (const [command] of calls)
     if (!helps.has(command!)) helps.set(command!, (await revisit([command!, '--help'])).out);
@@ -45,15 +124,96 @@ test('the manifests call commands and options that there are, for everybody ther
     words.filter((word) => word.startsWith('--') && !helps.get(command!)!.includes(`${word} `)),
   );
   expect(unknown).toEqual([]);
-  expect([...helps.keys()].sort()).toEqual(['robot', 'serve']);
-  const replicas = Object.fromEntries(
-    manifests.flatMap(({ metadata, spec }) => (spec?.replicas ? [[metadata.name, spec.replicas]] : [])),
-  );
-  expect(replicas).toMatchObject({ coordinator: 2, nats: 3, postgres: 1 });
+  expect([...helps.keys()].sort()).toEqual(['observer', 'robot', 'serve']);
+  const replicas = Object.fromEntries(workloads.map(({ name, spec }) => [name, spec.replicas]));
+  expect(replicas).toMatchObject({ coordinator: 2, nats: 3, postgres: 1, observer: 1 });
   expect(Object.keys(compose.services).sort()).toEqual(
-    ['coordinator-0', 'coordinator-1', 'nats-0', 'nats-1', 'nats-2', 'postgres', 'robot'].sort(),
+    ['coordinator-0', 'coordinator-1', 'nats-0', 'nats-1', 'nats-2', 'observer', 'postgres', 'robot'].sort(),
   );
 });
+
+test.each([
+  ['cluster/compose.yaml', composed],
+  ['kubernetes/revisit.yaml', orchestrated],
+] as const)(
+  '%s: each has its own key and no other, made for its role and name, and writes where it may',
+  (file, calls) => {
+    const grants = grantsIn(file);
+    const roles = { serve: 'coordinator', robot: 'robot', observer: 'observer' } as Record<string, string>;
+    for (const { words, keys, writable } of calls()) {
+      expect(keys).toEqual([after(words, '--nats-key')]);
+      const holder = basename(keys[0]!, '.nk');
+      expect([holder, grants.get(holder)]).toEqual([holder, roles[words[0]!]]);
+      // Its permissions are for this name.
+      if (words[0] !== 'serve') expect(after(words, '--name')).toBe(holder);
+      if (words.includes('--data')) {
+        const data = after(words, '--data');
+        expect(writable.some((folder) => data === folder || data.startsWith(`${folder}/`))).toBe(true);
+      }
+      expect(words.includes('--data')).toBe(words[0] !== 'robot');
+    }
+    const named = file.includes('compose')
+      ? Object.values(compose.secrets).map((secret) => basename(secret.file, '.nk'))
+      : [...readFileSync(join(deploy, file), 'utf8').matchAll(/--from-file=access\/(\S+)\.nk/g)].map(
+          ([, name]) => name!,
+        );
+    expect([...named].sort()).toEqual([...grants.keys()].sort());
+  },
+);
+
+test('every server is called by a name and a port that it has', () => {
+  const servers = [...composed(), ...orchestrated()].flatMap(({ words }) => after(words, '--nats').split(','));
+  const here = new Set(servers.map((url) => new URL(url).host));
+  expect([...here].sort()).toEqual(['nats-0.nats:4222', 'nats-1.nats:4222', 'nats-2.nats:4222']);
+  const aliases = Object.values(compose.services).flatMap(({ networks }) => networks?.default.aliases ?? []);
+  expect(aliases.map((alias) => `${alias}:4222`).sort()).toEqual([...here].sort());
+  // Compose and Kubernetes start the servers alike.
+  const configured = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'nats')!;
+  const own = readFileSync(join(deploy, 'cluster/nats.conf'), 'utf8').replace(/^#.*\n/gm, '');
+  expect(configured.data!['nats.conf']!.trim()).toBe(own.trim());
+  expect(own).toContain('listen: 0.0.0.0:4222');
+  const services = manifests.filter(({ kind }) => kind === 'Service');
+  for (const { metadata, spec } of services) {
+    const selected = workloads.filter(({ pod }) => pod.metadata.labels.app === (spec!.selector as { app: string }).app);
+    expect([metadata.name, selected.length]).toEqual([metadata.name, 1]);
+    const open = selected[0]!.pod.spec.containers.flatMap(
+      ({ ports }) => ports?.map((each) => each.containerPort) ?? [],
+    );
+    expect(open).toEqual(expect.arrayContaining(spec!.ports?.map(({ port }) => port) ?? []));
+  }
+  for (const { spec, pod, kind } of workloads) {
+    expect(spec.selector).toEqual({ matchLabels: { app: pod.metadata.labels.app } });
+    if (kind === 'StatefulSet') expect(services.map(({ metadata }) => metadata.name)).toContain(spec.serviceName);
+    const volumes = new Set([
+      ...(pod.spec.volumes?.map(({ name }) => name) ?? []),
+      ...(spec.volumeClaimTemplates?.map(({ metadata }) => metadata.name) ?? []),
+    ]);
+    for (const { volumeMounts = [] } of pod.spec.containers)
+      for (const { name } of volumeMounts) expect(volumes).toContain(name);
+  }
+  expect(new Set(manifests.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['revisit']));
+  for (const store of [...composed(), ...orchestrated()].flatMap(({ words }) =>
+    words[0] === 'serve' ? [after(words, '--store')] : [],
+  ))
+    expect(store).toMatch(/@postgres\/revisit$/);
+});
+
+test.skipIf(locate('nats-server') === undefined)(
+  'the servers take the configuration with the keys of the manifests',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'revisit-deploy-'));
+    copyFileSync(join(deploy, 'cluster/nats.conf'), join(folder, 'nats.conf'));
+    const keys = new Keyring(join(folder, 'access'));
+    for (const [name, role] of grantsIn('cluster/compose.yaml')) keys.add(role as Role, name);
+    const tried = spawnSync(locate('nats-server')!, ['-t', '-c', join(folder, 'nats.conf')], {
+      env: { ...process.env, NAME: 'nats-0' },
+      encoding: 'utf8',
+    });
+    expect(tried.stderr + tried.stdout).toMatch(/is valid/);
+    expect(tried.status).toBe(0);
+    rmSync(folder, { recursive: true, force: true });
+  },
+);
 
 test.skipIf(locate('nats-server') === undefined)(
   'the local script starts a whole cluster with keys, and ends it',

@@ -69,13 +69,13 @@ export class Rounds {
 
   /** A page on each of a dozen sites, all of them seen, and each observer with a site at least. */
   static async start(seed: number): Promise<Rounds> {
-    const luck = seeded(seed);
-    const crew = await Crew.start(luck);
+    // Links have a luck of their own: how many messages go over them must not decide which faults come.
+    const crew = await Crew.start(seeded(-seed));
     const { postgres, store, toPostgres } = crew.servers;
     // Not by the link that is cut.
     const connected = await connect(store.replace(String(toPostgres.port), String(postgres.port)));
     if (connected.kind === 'failed') throw new Error(connected.sentence);
-    const rounds = new Rounds(crew, connected.connection, luck);
+    const rounds = new Rounds(crew, connected.connection, seeded(seed));
     try {
       await rounds.#begin();
       return rounds;
@@ -162,8 +162,12 @@ export class Rounds {
     });
   }
 
+  draw(): FaultKind {
+    return this.#any(faults);
+  }
+
   /** One edition and one fault. */
-  async round(fault: FaultKind = this.#any(faults)): Promise<Round> {
+  async round(fault: FaultKind = this.draw()): Promise<Round> {
     this.#edit();
     // At some moment of the looking, not always at its beginning.
     await pause(this.#random() * 300);

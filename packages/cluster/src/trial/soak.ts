@@ -30,10 +30,11 @@ async function soak(rounds: Rounds, count: number): Promise<number> {
   const slow: string[] = [];
   const recovered: number[] = [];
   for (let n = 1; n <= count; n++) {
+    const fault = rounds.draw();
     const stuck = new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new Error(`round ${n} is stuck`)), stuckMs).unref();
+      setTimeout(() => reject(new Error(`round ${n} is stuck: ${fault}`)), stuckMs).unref();
     });
-    const { fault, recoveredMs, slowness, inTime } = await Promise.race([rounds.round(), stuck]);
+    const { recoveredMs, slowness, inTime } = await Promise.race([rounds.round(fault), stuck]);
     const line = `round ${n}: ${fault}, recovered in ${(recoveredMs / 1000).toFixed(1)} s (slowness ${slowness.toFixed(1)})`;
     process.stdout.write(`${line}\n`);
     if (!inTime) slow.push(line);
