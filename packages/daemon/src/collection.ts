@@ -2,7 +2,7 @@
  * The watched pages in memory, as the loop needs them: each page, site and folder has a dense index, by which policies and
  * gates know it. Indices of removed pages are used again; those of sites and folders stay.
  */
-import { groupKeys } from '@revisit/core';
+import { NameTree, groupKeys } from '@revisit/core';
 import { Groups } from './groups.ts';
 import { type PageAims, plainAims } from './page-aims.ts';
 import { PageLookup } from './page-lookup.ts';
@@ -148,6 +148,9 @@ export class Collection {
   readonly #byUrl = new PageLookup((index) => this.#entries[index]!.page.url);
   readonly sites = new Names();
   readonly #groups = new Groups();
+  readonly #names = new NameTree((index) => this.#entries[index]!.page.url);
+  /** Set by `add`: pages whose names begin like others now, in other groups than before. */
+  regrouped: readonly number[] = [];
   /** How many pages hold what detection remembers. */
   #warm = 0;
 
@@ -171,6 +174,7 @@ export class Collection {
     this.#entries[index] = entry;
     this.#byId.add(page.id, index);
     this.#byUrl.add(page.url, index);
+    this.regrouped = this.#names.add(index);
     return entry;
   }
 
@@ -189,9 +193,15 @@ export class Collection {
     if (entry.state.detectState !== undefined) this.#warm--;
     this.#byId.remove(id, index);
     this.#byUrl.remove(entry.page.url, index);
+    this.#names.remove(index);
     this.#entries[index] = undefined;
     this.#free.push(index);
     return entry;
+  }
+
+  /** The groups of names that begin like this page's. */
+  alike(index: number): readonly number[] {
+    return this.#names.alike(index).map((key) => this.#groups.number(key));
   }
 
   at(index: number): Entry | undefined {

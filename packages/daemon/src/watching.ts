@@ -67,6 +67,7 @@ export class Watching {
     const rules = this.#parts.collectionOf?.(watched.page);
     const aims = this.#aims.of(watched.page, rules, this.#parts.needs?.(watched.page));
     const entry = collection.add(watched, aims);
+    for (const page of collection.regrouped) policy.regrouped?.(page, collection.alike(page));
     discovery.watched(watched.page);
     if (spaced || entry.site >= this.#sitesSpaced) this.space(watched.page.site);
     const { lastLookMs, model } = watched.state;
@@ -81,6 +82,7 @@ export class Watching {
         site,
         folder,
         groups,
+        alike: collection.alike(page),
         ...(rules ? { collection: rules.collection } : {}),
         spacingSeconds,
         ...aims,

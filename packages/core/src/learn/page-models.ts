@@ -21,10 +21,10 @@ import {
   memoryScales,
   priorShapes,
 } from './memory.ts';
+import { PageKin } from './page-kin.ts';
 import { PageStates, stateBytes } from './page-states.ts';
 import { PriorRates, posteriorRate } from './prior-rates.ts';
 import { Rhythms, quantiles } from './rhythm.ts';
-import { Siblings } from './siblings.ts';
 import { WeekShape, speedOf } from './week-shape.ts';
 
 const scales = memoryScales.length;
@@ -48,7 +48,7 @@ const chanceMin = 1e-6;
 
 export class PageModels {
   readonly week = new WeekShape();
-  readonly siblings = new Siblings();
+  readonly kin = new PageKin();
   /** Set by `outlook`: changes expected since the last look, the intensity now, and the chance of a shared change. */
   mass = 0;
   rate = 0;
@@ -66,7 +66,6 @@ export class PageModels {
   private readonly activities: (Activity | undefined)[] = [];
   private readonly states = new PageStates();
   private readonly priors = new PriorRates();
-  private readonly groups: (readonly number[] | undefined)[] = [];
   private readonly features = new Float64Array(featureCount);
 
   constructor(parts: Parts = {}) {
@@ -92,11 +91,13 @@ export class PageModels {
 
   open(page: number, groups: readonly number[], now: number): void {
     const room = this.states.reserve(page);
-    if (room !== undefined) this.rhythms.reserve(room);
+    if (room !== undefined) {
+      this.rhythms.reserve(room);
+      this.kin.reserve(room);
+    }
     this.states.open(page, now);
     this.rhythms.open(page);
-    this.groups[page] = groups;
-    for (const group of groups) this.siblings.open(group);
+    this.kin.open(page, groups);
     this.priors.open(groups);
     const wide = groups.at(-1) ?? -1;
     if (wide >= 0) this.activities[wide] ??= new Activity();
@@ -104,12 +105,7 @@ export class PageModels {
   }
 
   close(page: number): void {
-    for (const group of this.groups[page] ?? []) this.siblings.close(group);
-    this.groups[page] = undefined;
-  }
-
-  groupsOf(page: number): readonly number[] {
-    return this.groups[page] ?? [];
+    this.kin.close(page);
   }
 
   lastLook(page: number): number {
@@ -129,7 +125,7 @@ export class PageModels {
 
   /** The factor that the page's site has now. */
   activity(page: number, now: number): number {
-    const wide = this.groups[page]!.at(-1);
+    const wide = this.kin.of(page).at(-1);
     return wide === undefined || !this.parts.activity ? 1 : this.activities[wide]!.factor(now);
   }
 
@@ -194,12 +190,9 @@ export class PageModels {
   }
 
   private shared(page: number, last: number): number {
-    let none = 1 - this.states.hints[page]!;
-    if (this.parts.siblings) {
-      const group = this.siblings.concern(this.groups[page]!, last);
-      if (group >= 0) none *= 1 - this.siblings.unseen(group, last) * this.siblings.episodeChance(group);
-    }
-    return 1 - none;
+    if (!this.parts.siblings) return this.states.hints[page]!;
+    this.kin.consult(page, last);
+    return 1 - (1 - this.states.hints[page]!) * (1 - this.kin.siblings.chance);
   }
 
   /**
@@ -221,9 +214,9 @@ export class PageModels {
     const memory = shapedPart * weekly + burst * activity;
     const say = this.rhythmSay(page);
     const mass = memory + say * (this.weighRhythm(page, at, gap, memory, changed) - memory);
-    const group = this.parts.siblings ? this.siblings.concern(this.groups[page]!, last) : -1;
-    const unseen = group < 0 ? 0 : this.siblings.unseen(group, last);
-    const together = group < 0 ? 0 : unseen * this.siblings.episodeChance(group);
+    const { siblings } = this.kin;
+    if (this.parts.siblings) this.kin.consult(page, last);
+    const { group, said, chance: together } = siblings;
     const chance = Math.max(chanceMin, 1 - Math.exp(-mass) * (1 - together));
 
     const own = 1 - say;
@@ -239,7 +232,7 @@ export class PageModels {
         this.features[k]! *= (k >= bases && k < bases + burstScales ? 1 : weekly) * activity * own;
       this.memories[contextOf(this.states.changes[page]!)]!.learn(this.features, changed, chance);
     }
-    if (group >= 0) this.siblings.learn(group, unseen, changed, together / chance);
+    if (group >= 0) siblings.learn(group, siblings.unseen(group, last), said, changed ? together / chance : 0);
 
     const when = changedAt !== undefined && changedAt > last && changedAt <= at ? changedAt : at - gap / 2;
     // A changed gap may hold several changes; how many, the model's own expectation says, within reason.
@@ -286,13 +279,13 @@ export class PageModels {
   }
 
   private learnActivity(page: number, at: number, plain: number, credit: number): void {
-    const wide = this.groups[page]!.at(-1);
+    const wide = this.kin.of(page).at(-1);
     if (wide !== undefined) this.activities[wide]!.learn(at, plain, credit);
   }
 
   /** Moves the page's own state to the look at `at`, which found `number` changes, about at `when`. */
   private remember(page: number, at: number, gap: number, when: number, number: number): void {
-    const groups = this.groups[page]!;
+    const groups = this.kin.of(page);
     this.priors.watched(groups, gap);
     for (let k = 0; k < scales; k++) this.states.counts[page * scales + k]! *= Math.exp(-gap / memoryScales[k]!);
     if (number > 0) {
@@ -321,7 +314,7 @@ export class PageModels {
 
   /** Works out the long-run rates: a Gamma posterior whose prior mean comes from the page's groups, widest first. */
   settle(page: number, now: number): void {
-    const mean = this.priors.of(this.groups[page]!);
+    const mean = this.priors.of(this.kin.of(page));
     const { base, birth, changes } = this.states;
     const age = Math.max(0, now - birth[page]!);
     const median = !this.parts.exploration;
@@ -360,8 +353,8 @@ export class PageModels {
     if (!this.states.restore(page, view, now)) return false;
     this.rhythms.restore(page, view, stateBytes);
     // What its groups and the collection know of it comes back with the page.
-    this.priors.watched(this.groups[page]!, Math.max(0, this.states.last[page]! - this.states.birth[page]!));
-    this.priors.found(this.groups[page]!, this.states.changes[page]!);
+    this.priors.watched(this.kin.of(page), Math.max(0, this.states.last[page]! - this.states.birth[page]!));
+    this.priors.found(this.kin.of(page), this.states.changes[page]!);
     this.settle(page, now);
     return true;
   }
@@ -372,7 +365,7 @@ export class PageModels {
       guess: this.priors.guess,
       memories: this.memories.map((weights) => weights.save()),
       week: this.week.save(),
-      siblings: this.siblings.save(),
+      siblings: this.kin.siblings.save(),
     };
   }
 
@@ -381,7 +374,7 @@ export class PageModels {
     this.priors.guess = s.guess;
     s.memories.forEach((weights, i) => this.memories[i]?.restore(weights));
     this.week.restore(s.week);
-    this.siblings.restore(s.siblings);
+    this.kin.siblings.restore(s.siblings);
   }
 }
 

@@ -1,12 +1,14 @@
 /**
  * Pages that change together. When a look finds a page changed, the pages of its groups (name stem, folder, folder above,
- * all) may have changed in the same moment: one commit, one deploy, one template.
+ * all, names that begin alike) may have changed in the same moment: one commit, one deploy, one template, one sweep through a list.
  *
  * For each group: how likely a member changes when another is found changed (`share`, learned), and the latest episode: the
  * window in which the change happened, which narrows as more members are found changed in it, and how many members looked
  * at since had changed or not. The chance for a member not looked at since is the Beta posterior
  *   (strength * share + hits) / (strength + looks),
- * so the first few siblings tell whether the episode was broad, and looking goes on or stops accordingly.
+ * so the first few siblings tell whether the episode was broad, and looking goes on or stops accordingly. Pages that change by
+ * themselves at about the same time look like an episode, and of several groups the one that says most is listened to: so
+ * what is said is believed as far as chances of about that size have come true (`trusted`).
  * Cost: O(groups of the page) a look; no state a page.
  */
 
@@ -21,6 +23,12 @@ const kinds = 16;
 const kindFading = 4000;
 /** Shares fade over about this many sibling looks. */
 const fadingLooks = 400;
+/** Chances are told apart by factors of 2^(2⁄3) below 1; what each has shown starts as true, worth two changes, and fades. */
+const levels = 10;
+const levelsPerHalving = 1.5;
+const trustWorth = 2;
+const trustFading = 1 / 1000;
+const chanceMost = 0.98;
 
 export class Siblings {
   private from = new Float64Array(64).fill(-Infinity);
@@ -30,14 +38,24 @@ export class Siblings {
   private credit = new Float64Array(64);
   private debit = new Float64Array(64);
   private members = new Int32Array(64);
-  /** The same sums over all groups of about the same size. */
-  private readonly kindCredit = new Float64Array(kinds).fill(shareStart * shareWorth);
-  private readonly kindDebit = new Float64Array(kinds).fill(shareWorth);
+  /** 1 for groups of names that begin alike: what they show is counted apart. */
+  private byName = new Uint8Array(64);
+  /** The same sums over all groups of about the same size; those by name come second. */
+  private readonly kindCredit = new Float64Array(2 * kinds).fill(shareStart * shareWorth);
+  private readonly kindDebit = new Float64Array(2 * kinds).fill(shareWorth);
+  /** Of chances of about the same size, how many changes were theirs and how many they said. */
+  private readonly trueCredit = new Float64Array(2 * levels).fill(trustWorth);
+  private readonly trueDebit = new Float64Array(2 * levels).fill(trustWorth);
+  /** Set by `consider`: the group that concerns the page most, -1 for none, its chance as it says and as it is believed. */
+  group = -1;
+  said = 0;
+  chance = 0;
 
   /** Makes room for the group, and counts a member in. */
-  open(group: number): void {
+  open(group: number, byName = false): void {
     if (group >= this.from.length) this.grow(Math.max(group + 1, 2 * this.from.length));
     this.members[group]!++;
+    this.byName[group] = byName ? 1 : 0;
   }
 
   close(group: number): void {
@@ -51,7 +69,7 @@ export class Siblings {
   }
 
   private kindOf(group: number): number {
-    return Math.min(kinds - 1, 31 - Math.clz32(Math.max(1, this.members[group]!)));
+    return this.byName[group]! * kinds + Math.min(kinds - 1, 31 - Math.clz32(Math.max(1, this.members[group]!)));
   }
 
   /** The chance that a member changed in the group's latest episode, if it was last looked at before it. */
@@ -67,30 +85,52 @@ export class Siblings {
     return last <= from ? 1 : (until - last) / (until - from);
   }
 
-  /** The group through which a page last looked at `last` is most concerned, or -1; narrow groups go first when equal. */
-  concern(groups: ArrayLike<number>, last: number): number {
-    let best = -1;
-    let most = 0;
-    for (let i = 0; i < groups.length; i++) {
-      const chance = this.unseen(groups[i]!, last) * this.episodeChance(groups[i]!);
-      if (chance > most) {
-        most = chance;
-        best = groups[i]!;
-      }
-    }
-    return best;
+  /** Nothing concerns the page yet: each of its groups is to be considered, narrow ones first, as they go first when equal. */
+  begin(): void {
+    this.group = -1;
+    this.said = 0;
+    this.chance = 0;
   }
 
-  /** A member that the episode concerned, with `unseen` of its window, was looked at; `credit` of the change is the episode's. */
-  learn(group: number, unseen: number, changed: boolean, credit: number): void {
+  /** What the group's episode says of a page that was last looked at `last`. */
+  consider(group: number, last: number): void {
+    const unseen = this.unseen(group, last);
+    if (unseen === 0) return;
+    const said = unseen * this.episodeChance(group);
+    const chance = this.trusted(group, said);
+    if (!(chance > this.chance)) return;
+    this.group = group;
+    this.said = said;
+    this.chance = chance;
+  }
+
+  private trusted(group: number, said: number): number {
+    const level = this.levelOf(group, said);
+    return Math.min(chanceMost, (said * this.trueCredit[level]!) / this.trueDebit[level]!);
+  }
+
+  private levelOf(group: number, said: number): number {
+    const level = Math.floor(levels + levelsPerHalving * Math.log2(said));
+    return this.byName[group]! * levels + Math.max(0, Math.min(levels - 1, level));
+  }
+
+  /**
+   * A member that the episode concerned, with `unseen` of its window and a chance of `said`, was looked at; `credit` of the
+   * change that was found, if any, is the episode's.
+   */
+  learn(group: number, unseen: number, said: number, credit: number): void {
+    const level = this.levelOf(group, said);
+    const trustKeep = credit > 0 ? 1 - trustFading : 1;
+    this.trueCredit[level] = this.trueCredit[level]! * trustKeep + credit;
+    this.trueDebit[level] = this.trueDebit[level]! * trustKeep + said;
     this.looks[group]! += unseen;
-    if (changed) this.hits[group]! += credit;
+    this.hits[group]! += credit;
     const keep = 1 - unseen / fadingLooks;
-    this.credit[group] = this.credit[group]! * keep + (changed ? credit : 0);
+    this.credit[group] = this.credit[group]! * keep + credit;
     this.debit[group] = this.debit[group]! * keep + unseen;
     const kind = this.kindOf(group);
     const kindKeep = 1 - unseen / kindFading;
-    this.kindCredit[kind] = this.kindCredit[kind]! * kindKeep + (changed ? credit : 0);
+    this.kindCredit[kind] = this.kindCredit[kind]! * kindKeep + credit;
     this.kindDebit[kind] = this.kindDebit[kind]! * kindKeep + unseen;
   }
 
@@ -111,13 +151,17 @@ export class Siblings {
 
   /** What groups of each size have shown: groups have other numbers after a restart, so their own is learned anew. */
   save(): number[][] {
-    return [[...this.kindCredit], [...this.kindDebit]];
+    return this.lasting().map((sums) => [...sums]);
   }
 
   restore(saved: readonly number[][]): void {
-    if (saved[0]?.length !== kinds || saved[1]?.length !== kinds) return;
-    this.kindCredit.set(saved[0]);
-    this.kindDebit.set(saved[1]);
+    this.lasting().forEach((sums, i) => {
+      if (saved[i]?.length === sums.length) sums.set(saved[i]!);
+    });
+  }
+
+  private lasting(): readonly Float64Array[] {
+    return [this.kindCredit, this.kindDebit, this.trueCredit, this.trueDebit];
   }
 
   private grow(length: number): void {
@@ -135,5 +179,8 @@ export class Siblings {
     const members = new Int32Array(length);
     members.set(this.members);
     this.members = members;
+    const byName = new Uint8Array(length);
+    byName.set(this.byName);
+    this.byName = byName;
   }
 }

@@ -1,7 +1,9 @@
 /**
- * Who is related to whom, read from names alone: the pages of one folder, of the folder above, and pages whose last part
- * begins alike ("css-color-4" and "css-color-5") may change together. Which of these relations mean anything is learned.
+ * Who is related to whom, read from names alone: the pages of one folder, of the folder above, pages whose last part has a stem
+ * in common ("css-color-4" and "css-color-5"), and pages whose names just begin alike (name-tree.ts) may change together.
+ * Which of these relations mean anything is learned.
  */
+import { NameTree } from './name-tree.ts';
 
 export interface Kin {
   /** The politeness domain of each page, a dense index. */
@@ -9,6 +11,8 @@ export interface Kin {
   readonly sites: number;
   /** For each page the groups it belongs to, narrowest first, dense indices over all groups; groups of one are left out. */
   readonly groups: readonly (readonly number[])[];
+  /** For each page the groups of names that begin alike, narrowest first; they say nothing of how often a page changes. */
+  readonly alike: readonly (readonly number[])[];
   readonly groupNames: readonly string[];
 }
 
@@ -59,7 +63,10 @@ export function kinOf(names: readonly string[], siteOf: (name: string) => string
     const few = kept.length > levelsMax ? [...kept.slice(0, levelsMax - 1), kept[kept.length - 1]!] : kept;
     return few.map((key) => denseIndex(known, key));
   });
-  return { site, sites: sites.size, groups, groupNames: [...known.keys()] };
+  const tree = new NameTree((page) => names[page]!);
+  names.forEach((_, page) => tree.add(page));
+  const alike = names.map((_, page) => tree.alike(page).map((key) => denseIndex(known, key)));
+  return { site, sites: sites.size, groups, alike, groupNames: [...known.keys()] };
 }
 
 function denseIndex(known: Map<string, number>, key: string): number {

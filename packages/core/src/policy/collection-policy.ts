@@ -53,6 +53,10 @@ export class CollectionPolicy implements Policy {
     this.policyOf(page).forget(page, now);
   }
 
+  regrouped(page: number, alike: readonly number[]): void {
+    this.policyOf(page).regrouped?.(page, alike);
+  }
+
   setBudget(looksPerSecond: number, now: number): void {
     this.#budget = looksPerSecond;
     this.#share(now);

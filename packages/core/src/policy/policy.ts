@@ -14,6 +14,8 @@ export interface Watched {
   readonly folder: number;
   /** All groups whose pages may change together, narrowest first (name stem, folder, folder above, …); dense indices. */
   readonly groups?: readonly number[];
+  /** Groups of pages whose names begin alike, at most two, narrowest first; numbered as `groups` are. */
+  readonly alike?: readonly number[];
   /** The collection it belongs to, a dense index, where collections have policies of their own. */
   readonly collection?: number;
   /** How much a change of this page matters, relative to 1. */
@@ -81,6 +83,8 @@ export interface Policy {
   readonly name: string;
   watch(page: Watched, now: number): void;
   forget(page: number, now: number): void;
+  /** Other pages came or went, and the page's name begins like others now. */
+  regrouped?(page: number, alike: readonly number[]): void;
   /** The request budget from now on. */
   setBudget(looksPerSecond: number, now: number): void;
   /** Told now and then by a host that keeps a market; a policy that ignores it goes by its own. */

@@ -24,12 +24,12 @@ function splitOf(events: Event[], trainDays: number, testDays: number): Split {
   );
 }
 
-function delay(split: Split, policy: Policy, looksPerPageDay: number): number {
+function delay(split: Split, policy: Policy, looksPerPageDay: number, kin = kinOf(split.names)): number {
   const allowed = probesAllowed(split, { kind: 'per-page-day', looks: looksPerPageDay });
   const run = replay(split, policy, {
     allowed,
     told: 0.99,
-    kin: kinOf(split.names),
+    kin,
     learn: 'probes',
     spacingSeconds: 0,
   });
@@ -70,6 +70,22 @@ test('pages that change together are found together', () => {
   const together = compare(split, 0.5);
   expect(together).toBeLessThan(0.35);
   expect(compare(split, 0.5, { parts: { siblings: false } })).toBeGreaterThan(2 * together);
+});
+
+test('pages that are gone through in the order of their names are found together, with nothing between the letters', () => {
+  const next = random(7);
+  const letters = 'abcdefghijkl';
+  const events: Event[] = [];
+  const names = Array.from(letters, (a) => Array.from(letters, (b) => `list/${a}${b}word`)).flat();
+  for (const name of names) events.push(...poisson(name, 0.01, 400, events.length + 1));
+  for (let at = monday; at < monday + 400 * day; at += exponential(next, 4 * day)) {
+    const first = Math.floor((names.length - 12) * next());
+    for (const name of names.slice(first, first + 12)) if (next() < 0.9) events.push([name, Math.floor(at)]);
+  }
+  const split = splitOf(events, 250, 150);
+  const withNames = delay(split, new RevisitPolicy(), 0.5);
+  const without = { ...kinOf(split.names), alike: split.names.map(() => []) };
+  expect(withNames).toBeLessThan(0.8 * delay(split, new RevisitPolicy(), 0.5, without));
 });
 
 test('a page with a rhythm is looked at when its next change is due', () => {

@@ -73,8 +73,16 @@ export class RevisitPolicy implements Policy {
     this.ripeness.open(page);
     this.models.open(page.page, groups, now);
     for (const group of groups) this.members[group] = joined(this.members[group], page.page);
+    this.regrouped(page.page, page.alike ?? []);
     this.count(1);
     this.queue.set(page.page, now);
+  }
+
+  regrouped(page: number, alike: readonly number[]): void {
+    if (!this.ripeness.knows(page)) return;
+    for (const group of this.models.kin.alikeOf(page)) this.members[group] = left(this.members[group], page);
+    this.models.kin.setAlike(page, alike);
+    for (const group of alike) this.members[group] = joined(this.members[group], page);
   }
 
   private count(more: number): void {
@@ -86,9 +94,10 @@ export class RevisitPolicy implements Policy {
 
   forget(page: number): void {
     if (!this.ripeness.knows(page)) return;
-    for (const group of this.models.groupsOf(page)) {
+    for (const group of this.models.kin.of(page)) {
       this.members[group] = left(this.members[group], page);
     }
+    this.regrouped(page, []);
     this.ripeness.close(page);
     this.models.close(page);
     this.queue.remove(page);
@@ -225,7 +234,7 @@ export class RevisitPolicy implements Policy {
     const mass = this.models.learn(page, at, changed, believable(finding.modifiedAt, at));
     this.usualMass += 0.01 * (Math.min(1, mass) - this.usualMass);
     if (changed && this.aims.parts?.siblings !== false) this.tell(page, last, at);
-    const wide = this.models.groupsOf(page).at(-1);
+    const wide = this.models.kin.of(page).at(-1);
     if (wide === undefined) return;
     const activity = this.models.activity(page, at);
     const planned = this.plannedActivity[wide] ?? 1;
@@ -239,8 +248,8 @@ export class RevisitPolicy implements Policy {
 
   /** The page was found changed in (from, until]: its kin may have changed with it. */
   private tell(page: number, from: number, until: number): void {
-    const { siblings } = this.models;
-    for (const group of this.models.groupsOf(page)) {
+    const { siblings } = this.models.kin;
+    for (const group of [...this.models.kin.alikeOf(page), ...this.models.kin.of(page)]) {
       siblings.found(group, from, until);
       if (siblings.episodeChance(group) >= concernMin * this.usualMass) this.hasten(listOf(this.members[group]), until);
     }

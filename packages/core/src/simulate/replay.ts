@@ -177,6 +177,7 @@ class Run {
         site: kin.site[page]!,
         folder: kin.groups[page]![0] ?? 0,
         groups: kin.groups[page]!,
+        alike: kin.alike[page]!,
         weight: weights ? weights[page]! : 1,
         spacingSeconds: 0,
       },

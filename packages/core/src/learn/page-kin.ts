@@ -1,0 +1,59 @@
+/**
+ * The groups of every page through which siblings speak: those of its name's parts, which also say how often its like changes
+ * (prior-rates.ts), and up to two of names that begin alike, which say nothing of that. The latter change while pages come;
+ * 8 bytes a page.
+ */
+import { Siblings } from './siblings.ts';
+
+/** Groups of names that begin alike that a page may have. */
+const alikeMost = 2;
+
+export class PageKin {
+  readonly siblings = new Siblings();
+  private readonly groups: (readonly number[] | undefined)[] = [];
+  /** -1 where there is none. */
+  private alikes = new Int32Array(0);
+
+  reserve(pages: number): void {
+    const alikes = new Int32Array(alikeMost * pages).fill(-1);
+    alikes.set(this.alikes);
+    this.alikes = alikes;
+  }
+
+  open(page: number, groups: readonly number[]): void {
+    this.groups[page] = groups;
+    for (const group of groups) this.siblings.open(group);
+  }
+
+  close(page: number): void {
+    this.setAlike(page, []);
+    for (const group of this.of(page)) this.siblings.close(group);
+    this.groups[page] = undefined;
+  }
+
+  /** Narrowest first; the last is the site. */
+  of(page: number): readonly number[] {
+    return this.groups[page] ?? [];
+  }
+
+  /** The groups of names that begin like the page's. */
+  alikeOf(page: number): readonly number[] {
+    return [...this.alikes.subarray(alikeMost * page, alikeMost * (page + 1))].filter((group) => group >= 0);
+  }
+
+  setAlike(page: number, alike: readonly number[]): void {
+    for (const group of this.alikeOf(page)) this.siblings.close(group);
+    for (let k = 0; k < alikeMost; k++) this.alikes[alikeMost * page + k] = alike[k] ?? -1;
+    for (const group of alike) this.siblings.open(group, true);
+  }
+
+  /** Leaves with the siblings which of the page's groups concerns it most since its last look. */
+  consult(page: number, last: number): void {
+    const { siblings, alikes } = this;
+    const groups = this.groups[page]!;
+    siblings.begin();
+    for (let i = alikeMost * page; i < alikeMost * (page + 1); i++)
+      if (alikes[i]! >= 0) siblings.consider(alikes[i]!, last);
+    for (let i = 0; i < groups.length; i++) siblings.consider(groups[i]!, last);
+  }
+}
