@@ -248,7 +248,7 @@ export class Indexing {
     const finding = { ...findingOf(look, detection), seconds: tookMs / 1000 };
     const news = outcome.kind === 'fetched' && (look.kind === 'first' || look.kind === 'changed');
     const revealed = news ? await this.#discover(entry, outcome, observation, look) : 0;
-    if (!this.#isThere(entry)) return false;
+    if (revealed === undefined || !this.#isThere(entry)) return false;
     // A look that revealed new pages was worth as much as one that found so many changes.
     const worth =
       revealed > 0 && finding.kind !== 'first'
@@ -266,8 +266,8 @@ export class Indexing {
     return true;
   }
 
-  /** Takes in what the answer says about other pages; answers how many it revealed. */
-  async #discover(entry: Entry, fetched: Fetched, observation: Observation, look: Look): Promise<number> {
+  /** Takes in what the answer says about other pages; answers how many it revealed, undefined when the loop stops first. */
+  async #discover(entry: Entry, fetched: Fetched, observation: Observation, look: Look): Promise<number | undefined> {
     const { clock, policy, store } = this.#parts;
     const nowMs = clock.nowMs();
     const url = observation.finalUrl ?? observation.probe.url;
@@ -275,8 +275,12 @@ export class Indexing {
     for (const hint of hints) policy.hinted?.(hint.entry.index, nowMs / 1000, hint.chance);
     if (back.length > 0) await this.#setResting(back, false);
     if (pages.length === 0) return 0;
-    const kept = await store.addPages(pages);
-    if (kept.kind === 'failed') return 0;
+    let kept = await store.addPages(pages);
+    // What the page reveals is read once, when it has changed: it waits for the store as its look does.
+    while (kept.kind === 'failed') {
+      if (!(await this.#keeping.awaitStore(kept.fault))) return undefined;
+      kept = await store.addPages(pages);
+    }
     for (const { page, created } of kept.value) if (created) this.#around.watch(page);
     return kept.value.length;
   }

@@ -74,13 +74,14 @@ export class Keeping {
     return kept;
   }
 
-  /** After the store refused to write: asks again now and then until it can. */
-  async awaitStore(fault: Fault): Promise<void> {
+  /** After the store refused to write: asks again now and then until it can; false when the loop stops first. */
+  async awaitStore(fault: Fault): Promise<boolean> {
     this.#say(fault);
-    await this.#wait(async () => {
+    const writes = await this.#wait(async () => {
       const kept = await this.#parts.store.remember('alive', new Uint8Array([1]));
       return kept.kind === 'kept' || undefined;
     });
+    return writes === true;
   }
 
   /** Once, however often it is met: a disk that is full for a night does not fill what is left with the news of it. */

@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { locate } from '../../../../house/provision.ts';
 import type { WebObserver } from './observe.ts';
@@ -74,6 +77,50 @@ test.skipIf(locate('chromium') === undefined)(
     open.unshift(observer);
     const seen = await observer.observe({ ...probeOf(`${server.origin}/`), render: true });
     expect(seen.outcome).toMatchObject({ kind: 'failed', fault: { code: 'render-failed' } });
+  },
+);
+
+test.skipIf(locate('chromium') === undefined)(
+  'a page that fills the memory is ended, and the next one is shown',
+  async () => {
+    const greedy = `<p>here</p><script>const all = []; setInterval(() => all.push(new Uint8Array(3e7).fill(1)), 5)</script>`;
+    const server = await serve((request, response) =>
+      response.setHeader('content-type', 'text/html').end(request.url === '/greedy' ? greedy : '<p>modest</p>'),
+    );
+    open.push(server);
+    const limits = { totalMs: 60_000, memoryMegabytes: 400 };
+    const observer = observerOn({ chromium: locate('chromium'), renderLimits: limits });
+    open.unshift(observer);
+    const seen = await observer.observe({ ...probeOf(`${server.origin}/greedy`), render: true });
+    expect(seen.outcome).toMatchObject({ kind: 'failed', fault: { code: 'render-failed' } });
+    expect(text(await observer.observe({ ...probeOf(`${server.origin}/`), render: true }))).toContain('modest');
+  },
+);
+
+test.skipIf(locate('chromium') === undefined)(
+  'the folder of a browser whose process was killed goes away',
+  async () => {
+    const left = mkdtempSync(join(tmpdir(), 'playwright_chromiumdev_profile-'));
+    const other = mkdtempSync(join(tmpdir(), 'playwright_chromiumdev_profile-'));
+    // More than any system gives out.
+    writeFileSync(join(left, 'revisit-99999999'), '');
+    const server = await serve((_request, response) =>
+      response.setHeader('content-type', 'text/html').end('<p>here</p>'),
+    );
+    open.push(server);
+    const observer = observerOn({ chromium: locate('chromium') });
+    open.unshift(observer);
+    await observer.observe({ ...probeOf(`${server.origin}/`), render: true });
+    expect(existsSync(left)).toBe(false);
+    // Somebody else's.
+    expect(existsSync(other)).toBe(true);
+    rmdirSync(other);
+    const ours = readdirSync(tmpdir()).filter(
+      (name) =>
+        name.startsWith('playwright_chromiumdev_profile-') &&
+        existsSync(join(tmpdir(), name, `revisit-${process.pid}`)),
+    );
+    expect(ours).toHaveLength(1);
   },
 );
 

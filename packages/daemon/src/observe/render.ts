@@ -12,6 +12,7 @@ import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
+import { limitMemory, markFolder, removeLeftFolders } from './browser-processes.ts';
 import { lifetimeSeconds, mediaTypeOf } from './outcome.ts';
 
 export interface RenderLimits {
@@ -27,6 +28,8 @@ export interface RenderLimits {
   readonly pagesMax: number;
   /** Memory for the scripts of a page; a page that needs more is not for reading. */
   readonly heapMegabytes: number;
+  /** All of a page's memory: buffers and its tree count, which no limit on scripts holds. */
+  readonly memoryMegabytes: number;
   /** A browser without work is ended after this. */
   readonly idleMs: number;
 }
@@ -38,6 +41,7 @@ export const defaultRenderLimits: RenderLimits = {
   bytesMax: 32 * 2 ** 20,
   pagesMax: 2,
   heapMegabytes: 256,
+  memoryMegabytes: 768,
   idleMs: 60_000,
 };
 
@@ -159,7 +163,8 @@ function isHtml(answer: Answered): boolean {
 
 async function launch(executablePath: string, limits: RenderLimits): Promise<Browser> {
   const { chromium } = await import('playwright-core');
-  return chromium.launch({
+  await removeLeftFolders().catch(() => {});
+  const browser = await chromium.launch({
     // Else the browser's own listeners end the whole process at Ctrl-C, before anything was put away.
     handleSIGINT: false,
     handleSIGTERM: false,
@@ -180,6 +185,8 @@ async function launch(executablePath: string, limits: RenderLimits): Promise<Bro
       `--js-flags=--max-old-space-size=${limits.heapMegabytes}`,
     ],
   });
+  await markFolder(browser).catch(() => {});
+  return browser;
 }
 
 interface Showing extends RendererOptions {
@@ -195,6 +202,7 @@ async function show(browser: Browser, ask: Ask, document: Answered, options: Sho
     acceptDownloads: false,
   });
   const load = { requests: 0, bytesReceived: document.bytesReceived };
+  const memory = limitMemory(browser, limits.memoryMegabytes);
   const timer = setTimeout(() => void context.close().catch(() => {}), limits.totalMs);
   const stop = () => void context.close().catch(() => {});
   ask.signal?.addEventListener('abort', stop, { once: true });
@@ -216,6 +224,7 @@ async function show(browser: Browser, ask: Ask, document: Answered, options: Sho
     };
     return { ...document, body, headers, bytesReceived: load.bytesReceived };
   } finally {
+    memory.stop();
     clearTimeout(timer);
     ask.signal?.removeEventListener('abort', stop);
     await (context as BrowserContext).close().catch(() => {});
