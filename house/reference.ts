@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openApiDocument } from '../packages/daemon/src/api/document.ts';
-import { jsonSchema } from '../packages/daemon/src/config/config.ts';
+import { jsonSchema } from '../packages/daemon/src/config/file-form.ts';
 import { pictures } from './pictures.ts';
 
 interface Schema {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { jsonSchema } from '../packages/daemon/src/config/config.ts';
+import { jsonSchema } from '../packages/daemon/src/config/file-form.ts';
 
 const file = join(import.meta.dirname, '../docs/revisit.schema.json');
 

@@ -1,6 +1,6 @@
 /** What the configuration says of single sites, in the form the wire and the plan use. */
 import { closedUntilMs, parseHours } from '../values/hours.ts';
-import type { ConfigSite } from './config.ts';
+import type { ConfigSite } from './file-form.ts';
 import { durationMs, rateParts } from './units.ts';
 
 export interface SiteSettings {
