@@ -2,13 +2,15 @@
  * Who leaves next, and when: what the policy wants, a sweep and single requests stand in line before the gates of their
  * sites, and leave as the budget allows. Knows nothing of what comes back.
  */
-import { type AccessTimes, Allowance, Gates, type Task, bestOrder } from '@revisit/core';
+import { type AccessTimes, Allowance, type Gates, type Task, bestOrder } from '@revisit/core';
 import type { Collection, Entry } from './collection.ts';
 import type { Lifetimes } from './lifetimes.ts';
-import type { LoopParts, LoopSettings, SiteLimits } from './loop-parts.ts';
+import { errandFor } from './errand.ts';
+import { fasterHour } from './faster-hour.ts';
+import type { LoopParts, LoopSettings } from './loop-parts.ts';
+import { SiteDoors } from './site-doors.ts';
 import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
 import { type OpeningHours, closedUntilMs, parseHours } from './values/hours.ts';
-import type { SiteClosed } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
 
 type DepartureParts = Pick<LoopParts, 'clock' | 'random' | 'policy' | 'siteRules' | 'sweepOrder' | 'websub'>;
@@ -23,12 +25,6 @@ const linedUpMs = 60_000;
 const linedUpLeast = 8;
 /** Of a small collection no more than this share, or the line and not the plan would say who is next. */
 const linedUpShare = 1 / 8;
-/** A look may be late by this share of the time since the last one, and by no more than this, to meet its site at a fast hour. */
-const shiftShareMost = 0.05;
-const shiftMsMost = 7_200_000;
-/** What must be won by it: seconds of waiting, and as a share of them. */
-const shiftGain = { seconds: 0.5, share: 1 / 3 };
-
 const alwaysOpen: OpeningHours = { only: [], never: [] };
 
 export interface Leaving {
@@ -44,7 +40,9 @@ export class Departures {
   readonly #lifetimes: Lifetimes;
   #settings: LoopSettings;
   readonly #budget: Allowance;
-  readonly #gates = new Gates();
+  /** What each site allows. */
+  readonly doors: SiteDoors;
+  readonly #gates: Gates;
   /** Pages of a sweep that are asked for and have not joined a line yet. */
   readonly #sweepLine = new SweepLine();
   /** Pages never seen, which the next dispatch takes as one sweep. */
@@ -52,11 +50,6 @@ export class Departures {
   /** Looks that wait for a faster hour of their site, or for the end of a lifetime, and until when. */
   readonly #shifted = new Map<number, number>();
   readonly #asked = new Set<number>();
-  /** What sites' robots.txt asked for. */
-  readonly #crawlDelays = new Map<string, number>();
-  readonly #openShares = new Map<string, number>();
-  /** Sites that are left alone, and until when. */
-  readonly #holds = new Map<string, number>();
   #sweepTurn = false;
   /** Hours in which nothing leaves by the plan. */
   #quiet: OpeningHours = alwaysOpen;
@@ -75,6 +68,8 @@ export class Departures {
     this.#access = known.access;
     this.#lifetimes = known.lifetimes;
     this.#settings = settings;
+    this.doors = new SiteDoors(parts, collection, settings.spacingMs);
+    this.#gates = this.doors.gates;
     const now = parts.clock.nowMs();
     this.setQuiet(settings.quiet ?? []);
     this.#budget = new Allowance(settings.looksPerSecond / 1000, burstOf(settings), now);
@@ -110,60 +105,6 @@ export class Departures {
   /** Requests that a probe took beyond the one it was counted for. */
   settle(requests: number): void {
     this.#budget.settle(requests, this.#parts.clock.nowMs());
-  }
-
-  /** The site's gate as the operator, or the site itself, wants it; answers the most looks a second that leaves. */
-  space(site: string, crawlDelayMs?: number): number {
-    if (crawlDelayMs !== undefined) this.#crawlDelays.set(site, crawlDelayMs);
-    const rules = this.#parts.siteRules?.(site);
-    const spacingMs = Math.max(rules?.spacingMs ?? this.#settings.spacingMs, this.#crawlDelays.get(site) ?? 0);
-    this.#gates.setSpacing(this.#collection.sites.index(site), spacingMs, rules?.connections);
-    const spaced = spacingMs > 0 ? 1000 / spacingMs : Infinity;
-    const capped = rules?.cap ? (1000 * rules.cap.count) / rules.cap.periodMs : Infinity;
-    return Math.min(spaced, capped) * this.#openShare(site, rules);
-  }
-
-  /** The share of a week in which the site may be asked, by the hour. */
-  #openShare(site: string, rules: SiteLimits | undefined): number {
-    if (!rules?.quietUntilMs) return 1;
-    let share = this.#openShares.get(site);
-    if (share === undefined) {
-      const now = this.#parts.clock.nowMs();
-      const hours = Array.from({ length: 168 }, (_, hour) => now + hour * 3_600_000);
-      // A site that is never open for a whole hour is open now and then all the same.
-      share = Math.max(1, hours.filter((at) => !((rules.quietUntilMs!(at) ?? 0) > at)).length) / hours.length;
-      this.#openShares.set(site, share);
-    }
-    return share;
-  }
-
-  /** The site was asked for something at that time. */
-  recall(site: string, atMs: number): void {
-    this.#gates.recall(this.#collection.sites.index(site), atMs);
-  }
-
-  heldUntil(site: string): number {
-    return this.#holds.get(site) ?? 0;
-  }
-
-  hold(site: string, untilMs: number): void {
-    const now = this.#parts.clock.nowMs();
-    if (untilMs <= now) return;
-    this.#gates.holdUntil(this.#collection.sites.index(site), untilMs);
-    for (const [other, until] of this.#holds) if (until <= now) this.#holds.delete(other);
-    this.#holds.set(site, Math.max(untilMs, this.#holds.get(site) ?? 0));
-  }
-
-  saveHolds(): Uint8Array {
-    return new TextEncoder().encode(JSON.stringify(Object.fromEntries(this.#holds)));
-  }
-
-  /** Sites that asked to be left alone, for as long as they asked, whatever happened to the process since. */
-  restoreHolds(saved: Uint8Array): readonly SiteClosed[] {
-    const holds = JSON.parse(new TextDecoder().decode(saved)) as Record<string, number>;
-    const closed = Object.entries(holds).map(([site, untilMs]) => ({ site, untilMs }));
-    for (const { site, untilMs } of closed) this.hold(site, untilMs);
-    return closed;
   }
 
   /** A page that nobody has looked at yet. */
@@ -238,7 +179,7 @@ export class Departures {
   outside(what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>): Probe {
     const now = this.#parts.clock.nowMs();
     this.#budget.take(now);
-    this.recall(what.site, now);
+    this.doors.recall(what.site, now);
     return { ...what, id: this.#probeId(), pageIds: [], atMs: now, validators: {} };
   }
 
@@ -321,7 +262,7 @@ export class Departures {
       }
       const entry = this.#collection.at(choice.page)!;
       const later = Math.max(
-        this.#fasterHour(entry, now),
+        fasterHour(this.#access, entry, now),
         this.#lifetimes.until(entry, now),
         this.#parts.websub?.until(entry, now) ?? now,
       );
@@ -378,22 +319,7 @@ export class Departures {
     return wait;
   }
 
-  /** The beginning of an hour within the look's tolerance at which its site is clearly faster; now when there is none. */
-  #fasterHour(entry: Entry, now: number): number {
-    const { lastLookMs } = entry.state;
-    if (lastLookMs === undefined) return now;
-    const latest = now + Math.min(shiftMsMost, shiftShareMost * (now - lastLookMs));
-    const today = this.#access.expected(entry.page.site, now / 1000);
-    let [best, bestSeconds] = [now, Math.min(today - shiftGain.seconds, today * (1 - shiftGain.share))];
-    for (let at = now - (now % 3_600_000) + 3_600_000; at <= latest; at += 3_600_000) {
-      const seconds = this.#access.expected(entry.page.site, at / 1000);
-      if (seconds < bestSeconds) [best, bestSeconds] = [at, seconds];
-    }
-    return best;
-  }
-
   #probe(entry: Entry, now: number): Probe {
-    const { page, state } = entry;
     const sharing = this.#collection.sharing(entry).filter((other) => other === entry || !other.page.paused);
     for (const other of sharing) {
       if (other !== entry) {
@@ -402,39 +328,9 @@ export class Departures {
       }
       this.#asked.delete(other.index);
     }
-    // A page that never had a full answer needs one, so validators go out only when all who share the request have a copy.
-    const whole = sharing.some(
-      (other) =>
-        other.state.status !== 'present' ||
-        other.state.validators.etag !== state.validators.etag ||
-        other.state.validators.lastModified !== state.validators.lastModified,
-    );
-    const moved = sharing.every((other) => other.state.movedTo === state.movedTo) ? movedTo(entry) : undefined;
-    // What is sent with a page's requests is for the origin of its own URL.
-    const headers = moved === undefined || sameOrigin(moved, page.url) ? page.headers : undefined;
-    return {
-      id: this.#probeId(),
-      url: moved ?? page.url,
-      ...(moved === undefined ? {} : { movedFrom: page.url }),
-      site: page.site,
-      pageIds: sharing.map((other) => other.page.id),
-      atMs: now,
-      validators: whole ? {} : state.validators,
-      ...(headers ? { headers } : {}),
-      ...(page.render ? { render: true } : {}),
-    };
+    return { id: this.#probeId(), atMs: now, ...errandFor(entry, sharing) };
   }
 }
-
-/** A page that has moved for good is asked for where it went, and every so many looks where it was: it may have come back. */
-const movedRecheckLooks = 50;
-
-function movedTo({ state }: Entry): string | undefined {
-  const sound = state.status === 'present' && state.failures === 0;
-  return sound && state.looks % movedRecheckLooks !== movedRecheckLooks - 1 ? state.movedTo : undefined;
-}
-
-const sameOrigin = (one: string, other: string): boolean => URL.parse(one)?.origin === URL.parse(other)?.origin;
 
 const askAgainMs = (looksPerSecond: number): number => Math.max(askAgainMsMin, (1000 * askAgainLooks) / looksPerSecond);
 

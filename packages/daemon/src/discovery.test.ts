@@ -282,19 +282,15 @@ test('a page that is not there when it is first looked for is no change; its com
 });
 
 test('pages that an index reveals while nothing can be written are found all the same', async () => {
-  const sitemap = (...paths: string[]): SitePage => ({
-    body: `<urlset>${paths.map((path) => `<url><loc>https://example.org${path}</loc></url>`).join('')}</urlset>`,
-    type: 'application/xml',
-  });
   const site = new Map<string, SitePage>([
-    ['/sitemap.xml', sitemap('/a')],
+    ['/sitemap.xml', sitemap(['/a'])],
     ['/a', { body: 'a' }],
     ['/b', { body: 'b' }],
   ]);
   const trial = await watchSite(site, [{ url: 'https://example.org/sitemap.xml', discover: { within: 'site' } }]);
   await trial.until(dayMs);
   expect(await trial.urls()).toEqual(['https://example.org/a', 'https://example.org/sitemap.xml']);
-  site.set('/sitemap.xml', sitemap('/a', '/b'));
+  site.set('/sitemap.xml', sitemap(['/a', '/b']));
   const { addPages, remember } = trial.store;
   const full = () => Promise.resolve({ kind: 'failed', fault: { code: 'disk-full', sentence: 'full' } } as const);
   Object.assign(trial.store, { addPages: full, remember: full });

@@ -162,15 +162,15 @@ export class Flights {
     departures.settle(requests - 1);
     if (crawlDelayMs !== undefined) this.#words.space(probe.site, crawlDelayMs);
     if (outcome.kind === 'refused' && outcome.elsewhere) {
-      departures.hold(outcome.elsewhere.site, outcome.elsewhere.untilMs);
-      await store.remember('site-holds', departures.saveHolds());
+      departures.doors.hold(outcome.elsewhere.site, outcome.elsewhere.untilMs);
+      await store.remember('site-holds', departures.doors.saveHolds());
     }
     if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
-      departures.hold(probe.site, outcome.siteUntilMs);
+      departures.doors.hold(probe.site, outcome.siteUntilMs);
       // Whoever was lost with the probe may have asked the site until a moment ago.
-      if (outcome.fault.code === 'robot-lost') departures.recall(probe.site, clock.nowMs());
+      if (outcome.fault.code === 'robot-lost') departures.doors.recall(probe.site, clock.nowMs());
       if (requests === 0) return this.#handBack(probe);
-      await store.remember('site-holds', departures.saveHolds());
+      await store.remember('site-holds', departures.doors.saveHolds());
     }
     const tookMs = observation.endedAtMs - observation.startedAtMs;
     this.#answerMs += (tookMs - this.#answerMs) / 64;

@@ -20,6 +20,7 @@ import { Keeping } from './keeping.ts';
 import { Saving } from './saving.ts';
 import { Lifetimes } from './lifetimes.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
+import { mannersOf } from './site-manners.ts';
 import type { Change } from './values/change.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
@@ -147,19 +148,7 @@ export class Loop {
 
   /** What politeness knows of a site and, from one of its pages, of its robots.txt. */
   manners(site: string, pageUrl: string): Manners {
-    const { observer, siteRules, clock } = this.#parts;
-    const robots = observer.robotsOf?.(new URL(pageUrl).origin);
-    const held = this.#departures.heldUntil(site);
-    const standing = observer.standing?.(site);
-    return {
-      spacingMs: Math.max(siteRules?.(site)?.spacingMs ?? this.#settings.spacingMs, robots?.crawlDelayMs ?? 0),
-      leftAloneUntilMs:
-        Math.max(held, standing?.closedUntilMs ?? 0) > clock.nowMs()
-          ? Math.max(held, standing?.closedUntilMs ?? 0)
-          : undefined,
-      failures: standing?.failures ?? 0,
-      robots,
-    };
+    return mannersOf(this.#parts, this.#departures.doors, this.#settings.spacingMs, site, pageUrl);
   }
 
   /** Whether the store takes what is found; false while the disk is full or the server is lost. */
@@ -222,7 +211,7 @@ export class Loop {
     this.market.survey(clock.nowMs() / 1000);
     await this.resume(await store.unfinished());
     const holds = await store.recall('site-holds');
-    for (const closed of holds ? this.#departures.restoreHolds(holds) : []) observer.leaveAlone?.(closed);
+    for (const closed of holds ? this.#departures.doors.restoreHolds(holds) : []) observer.leaveAlone?.(closed);
   }
 
   /** Takes up what another process had asked for and not kept. */
@@ -231,7 +220,7 @@ export class Loop {
     for (const probe of unfinished) {
       this.#watching.space(probe.site);
       // When exactly its last request went out nobody knows: robots.txt and redirects may have come before the page.
-      this.#departures.recall(probe.site, clock.nowMs());
+      this.#departures.doors.recall(probe.site, clock.nowMs());
       if (!observer.outlives) for (const id of probe.pageIds) this.#watching.dueAgain(id, probe.atMs);
       else this.#flights.rejoin(probe);
     }

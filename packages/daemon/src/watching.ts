@@ -71,7 +71,7 @@ export class Watching {
     discovery.watched(watched.page);
     if (spaced || entry.site >= this.#sitesSpaced) this.space(watched.page.site);
     const { lastLookMs, model } = watched.state;
-    if (lastLookMs !== undefined) departures.recall(watched.page.site, lastLookMs);
+    if (lastLookMs !== undefined) departures.doors.recall(watched.page.site, lastLookMs);
     if (watched.page.paused) return entry;
     const nowSeconds = clock.nowMs() / 1000;
     const { index: page, site, folder, groups } = entry;
@@ -114,7 +114,7 @@ export class Watching {
   /** The site's limits, in the plan and at its gate. */
   space(site: string, crawlDelayMs?: number): void {
     const { collection, departures, market } = this.#ways;
-    market.setCap(collection.sites.index(site), departures.space(site, crawlDelayMs));
+    market.setCap(collection.sites.index(site), departures.doors.space(site, crawlDelayMs));
   }
 
   /** A look that was asked for and not kept: due again at once, or when the page's own spacing allows. */
