@@ -76,7 +76,6 @@ export class Witness {
   asked(ask: Ask, nowMs: number, process: Process): { readonly unheard: () => void } {
     const { rules } = this.#options;
     this.requests++;
-    if(globalThis.process.env.DBG)console.log('ASK',new Date(nowMs).toISOString(),ask.url.href,this.#tokens);
     const log = this.#log(ask.url.hostname);
     const wrong = (what: string): void => {
       this.violations.push(`${ask.url.href} at ${new Date(nowMs).toISOString()}: ${what}`);
