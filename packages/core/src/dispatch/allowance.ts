@@ -42,9 +42,7 @@ export class Allowance {
 
   /** Takes one request's worth if it is there. */
   take(now: number): boolean {
-    this.#flow(now);
-    // Tokens are sums of many small flows; a request must not wait for the last rounding error.
-    if (this.#tokens < 1 - 1e-9) return false;
+    if (this.readyAt(now) > now) return false;
     this.#tokens -= 1;
     return true;
   }
@@ -58,6 +56,7 @@ export class Allowance {
   /** The earliest time at which `take` succeeds; Infinity when nothing flows. */
   readyAt(now: number): number {
     this.#flow(now);
+    // Tokens are sums of many small flows; a request must not wait for the last rounding error.
     if (this.#tokens >= 1 - 1e-9) return now;
     return this.#ratePerTime > 0 ? this.#at + (1 - this.#tokens) / this.#ratePerTime : Infinity;
   }

@@ -26,6 +26,29 @@ test('a budget never lets more through than its rate and burst allow', () => {
   );
 });
 
+test('who is told that the budget is ready pays for it, also where times are large and have fractions', () => {
+  // Near 2e12 a double has no finer step than 2e-4, which is more than the last rounding error of the tokens.
+  const startMs = Date.UTC(2026, 0, 5);
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0.5, max: 500, noNaN: true }),
+      fc.double({ min: 0, max: 1e6, noNaN: true }),
+      (perHour, afterMs) => {
+        const ratePerMs = perHour / 3_600_000;
+        let now = startMs + afterMs;
+        const beginMs = now;
+        const budget = new Allowance(ratePerMs, 1, now);
+        for (let taken = 1; taken <= 20; taken++) {
+          now = budget.readyAt(now);
+          expect(budget.take(now)).toBe(true);
+          expect(taken).toBeLessThanOrEqual((now - beginMs) * ratePerMs + 1e-6);
+        }
+      },
+    ),
+    { seed: 11, numRuns: 300 },
+  );
+});
+
 test('a budget says when it is ready, survives a restart and ignores a clock set back', () => {
   const budget = new Allowance(0.5, 1, 0);
   expect(budget.take(0)).toBe(false);
