@@ -12,8 +12,18 @@ export type {
   Store,
   Version,
 } from './store/port.ts';
-export type { PageRow, StateRow } from './store/rows.ts';
-export { createdIds, freshState, pageOf, selectionText, settingsText, stateValues, watchedOf } from './store/rows.ts';
+export type { PageRow, PlannedRow, StateRow } from './store/rows.ts';
+export {
+  createdIds,
+  freshState,
+  pageOf,
+  plannedColumns,
+  plannedOf,
+  selectionText,
+  settingsText,
+  stateValues,
+  watchedOf,
+} from './store/rows.ts';
 export {
   deliveryOf,
   edited,

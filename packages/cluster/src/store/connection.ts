@@ -55,6 +55,13 @@ export class Connection {
     return this.#patiently(() => this.#pool.query<Row>(text, [...values]).then((answer) => answer.rows));
   }
 
+  /** The same with rows as arrays: giving names to each of a million rows takes longer than reading them. */
+  arrays<Row extends readonly unknown[]>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.#patiently(() =>
+      this.#pool.query({ text, values: [...values], rowMode: 'array' }).then((answer) => answer.rows as never),
+    );
+  }
+
   /** All of the work or none of it, however long the server stays away. */
   must<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
     return this.#patiently(() => this.#transaction(work));

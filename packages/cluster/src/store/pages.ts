@@ -6,10 +6,13 @@ import {
   type NewPageSettings,
   type PageQuery,
   type PageRow,
+  type PlannedRow,
   type StateRow,
   type WatchedPage,
   freshState,
   pageOf,
+  plannedColumns,
+  plannedOf,
   selectionText,
   settingsText,
   watchedOf,
@@ -19,6 +22,9 @@ import type { Connection, Sql } from './connection.ts';
 import { addStates, stateNames } from './looks.ts';
 
 type FullRow = PageRow & StateRow & Record<string, unknown>;
+
+/** The server does not see that a state lies behind a place because its page does, and would read all states before it. */
+const behind = 'pages.pk > $1 AND states.pk > $1';
 
 /** Pages with their states, without the looks that stand there. */
 const everything = `SELECT pages.*, ${stateNames.slice(1).join(', ')} FROM pages JOIN states USING (pk)`;
@@ -163,7 +169,7 @@ export async function readPage(connection: Connection, id: string): Promise<Watc
 
 export async function listPages(connection: Connection, query: PageQuery): Promise<readonly ListedPage[]> {
   const values: unknown[] = [query.after ?? 0];
-  const conditions = ['pk > $1'];
+  const conditions = [behind];
   if (query.site !== undefined) conditions.push(`site = $${values.push(query.site)}`);
   if (query.tag !== undefined) conditions.push(`(settings::jsonb -> 'tags') ? $${values.push(query.tag)}`);
   if (query.text !== undefined && query.text !== '') {
@@ -185,12 +191,12 @@ export async function* pagesOf(
   shards: readonly number[],
 ): AsyncIterable<readonly WatchedPage[]> {
   for (let after = 0; ;) {
-    const rows = await connection.query<FullRow>(
-      `${everything} WHERE pk > $1 AND shard = ANY ($2) ORDER BY pk LIMIT $3`,
+    const rows = await connection.arrays<PlannedRow>(
+      `SELECT ${plannedColumns} FROM pages JOIN states USING (pk) WHERE ${behind} AND shard = ANY ($2) ORDER BY pk LIMIT $3`,
       [after, shards, pageBatch],
     );
     if (rows.length === 0) return;
-    after = rows.at(-1)!.pk;
-    yield rows.map(watchedOf);
+    after = rows.at(-1)![0];
+    yield rows.map(plannedOf);
   }
 }

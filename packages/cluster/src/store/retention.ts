@@ -45,7 +45,7 @@ export async function thin(
   for (let after = 0; ;) {
     const pages = await connection.query<PageToThin & Record<string, unknown>>(
       `SELECT pk, version, told_version AS told, ${own} AS keep FROM pages JOIN states USING (pk)
-       WHERE pk > $1 AND shard = ANY ($2) ${everyPage ? '' : `AND ${own} IS NOT NULL`} ORDER BY pk LIMIT ${pageBatch}`,
+       WHERE pages.pk > $1 AND states.pk > $1 AND shard = ANY ($2) ${everyPage ? '' : `AND ${own} IS NOT NULL`} ORDER BY pk LIMIT ${pageBatch}`,
       [after, shards],
     );
     if (pages.length === 0) return gone;
