@@ -22,6 +22,8 @@ const contrastMin = 1.5;
 const hourlyGapMax = 3 * day;
 const hoursInWeek = 168;
 const termsKnownMax = 100_000;
+/** A chance of 1 would be changes without end. */
+const surelyTogether = 1 - 1e-6;
 
 /** What is asked of a page. */
 export interface Terms extends Pick<
@@ -94,17 +96,19 @@ export class Ripeness {
     const { weight } = terms;
     const price = this.priceOf(page);
     const hours = this.hoursThatMatter(page);
-    if (hours)
-      return this.overMark(terms, models.evenMass + models.together, (price * models.even) / (weight * hours.usual));
+    if (hours) return this.overMark(terms, models.evenMass, (price * models.even) / (weight * hours.usual));
     const worth = weight * (evenly ? 1 : this.hours.at(terms, now));
-    const missed = models.mass + models.together;
-    if (terms.fades) return this.fadingRipeness(terms, missed, now - models.lastLook(page), worth, price);
-    return this.overMark(terms, missed, (price * models.rate) / worth);
+    if (terms.fades)
+      return this.fadingRipeness(terms, models.mass + models.together, now - models.lastLook(page), worth, price);
+    return this.overMark(terms, models.mass, (price * models.rate) / worth);
   }
 
-  /** What was missed against the mark of revisit.ts; `mark` is price x intensity / worth. */
-  private overMark(terms: Terms, missed: number, mark: number): number {
-    if ((terms.loss ?? this.asked.loss) !== 'staleness') return missed / Math.sqrt(2 * mark);
+  /** After `outlook`: what was missed against the mark of revisit.ts; `mark` is price x intensity / worth. */
+  private overMark(terms: Terms, mass: number, mark: number): number {
+    const { together } = this.models;
+    if ((terms.loss ?? this.asked.loss) !== 'staleness') return (mass + together) / Math.sqrt(2 * mark);
+    // A copy is fresh with exp(-mass), and if no sibling's change was its own: the changes that would leave as small a chance.
+    const missed = mass - Math.log1p(-Math.min(together, surelyTogether));
     // For small U both marks agree: 1 - (1 + U) exp(-U) is U^2 / 2 there.
     return Math.sqrt(Math.max(0, missed < 1e-3 ? missed ** 2 / 2 : 1 - (1 + missed) * Math.exp(-missed)) / mark);
   }
