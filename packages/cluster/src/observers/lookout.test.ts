@@ -195,6 +195,27 @@ describe('an observer', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  test('what the one before had told some of is told on by the next, whatever the coordinator has by then', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'revisit-lookout-'));
+    const file = join(folder, 'findings');
+    lookout = new Lookout(source, judge, clock, await Journal.open(file));
+    await ask();
+    for (const text of ['two', 'three', 'four', 'five']) {
+      source.text = text;
+      await pass(10_001);
+    }
+    // The third errand shows that the second report arrived, and its own report does not arrive.
+    expect([(await ask()).text, (await ask()).text]).toEqual(['two', 'three']);
+    await lookout.answer(errand());
+    const after = await Journal.open(file);
+    lookout = new Lookout(source, judge, clock, after);
+    expect([(await ask()).text, (await ask()).text]).toEqual(['four', 'five']);
+    await ask();
+    expect(lookout.stirred(10)).toEqual([]);
+    await after.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
   test('noise is no change', async () => {
     await ask();
     source.text = 'one</p><p hidden>';

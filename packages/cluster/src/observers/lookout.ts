@@ -69,6 +69,8 @@ interface Place {
   /** The last body that was seen, and with which words of its server. */
   seen: { readonly fetched: Fetched; readonly print: string; readonly packedBytes: number } | undefined;
   last: Seen | undefined;
+  /** Found by the process before, which may have told what this one knows nothing of. */
+  restored: boolean;
   /** What the coordinator last said it has, and what it was sent since. */
   base: string;
   readonly said: string[];
@@ -115,6 +117,7 @@ export class Lookout {
     const place =
       this.#places.get(key) ?? freshPlace(probe, finding.pages, { everyMs: 0, forMs: 0, sinceMs: 0 }, -Infinity);
     this.#places.set(key, place);
+    place.restored = true;
     if (place.unreported.length === 0) {
       place.base = finding.bases[0] ?? '';
       place.said.push(...finding.bases);
@@ -206,7 +209,7 @@ export class Lookout {
 
   /**
    * What the coordinator has is let go of: what was told last, when its copy is that body. A copy that came to it from
-   * elsewhere, a look from home, has overtaken what was found before that.
+   * elsewhere, a look from home, has overtaken what was found before that; unless the process before may have told it.
    */
   async #confirm(place: Place, base: string): Promise<void> {
     const moved = base !== '' && base !== place.base;
@@ -217,7 +220,8 @@ export class Lookout {
     const at = place.unreported.findIndex((finding) => printOf(finding) === base);
     if (arrived) await this.#drop(place, 1);
     else if (moved && at >= 0) await this.#drop(place, at + 1);
-    else if (moved && !place.said.includes(base)) await this.#drop(place, place.unreported.length);
+    else if (moved && !place.restored && !place.said.includes(base)) await this.#drop(place, place.unreported.length);
+    if (place.unreported.length === 0) place.restored = false;
   }
 
   async #drop(place: Place, count: number): Promise<void> {
@@ -352,6 +356,7 @@ function freshPlace(probe: Probe, pages: readonly ObservedPage[], mandate: Manda
     reported: undefined,
     seen: undefined,
     last: undefined,
+    restored: false,
     base: '',
     said: [],
     unreported: [],

@@ -102,7 +102,8 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
       '--policy',
       'uniform',
       '--budget',
-      '12/second',
+      // As much as the observer can use at its spacing: what it looks beyond the budget without a link is made up for later.
+      '60/second',
       '--mandate',
       '2m',
       ...open,
