@@ -8,6 +8,8 @@ import type { Visit } from './ask.ts';
 /** Of an HTTP proxy: what becomes of sites behind it, it says itself, by a status or by refusing the tunnel. */
 const onTheWay = new Set(['connection-refused', 'connection-timeout', 'dns-unknown', 'dns-failed']);
 const authenticationRequired = 407;
+/** How the client says that there was no tunnel. */
+const noTunnel = /Proxy response \((\d+)\)/;
 
 export function throughHttpProxy(proxy: URL, inner: Visit): Visit {
   return async (ask) => {
@@ -19,8 +21,9 @@ export function throughHttpProxy(proxy: URL, inner: Visit): Visit {
         bytesReceived: answer.bytesReceived,
       }) as const;
     if (answer.kind === 'failed' && onTheWay.has(answer.fault.code)) return failed('cannot be reached');
-    if (answer.kind === 'answered' && answer.status === authenticationRequired)
-      return failed('wants a user name and password, or others than it was given');
-    return answer;
+    const tunnel = answer.kind === 'failed' ? noTunnel.exec(answer.fault.sentence)?.[1] : undefined;
+    const status = answer.kind === 'answered' ? answer.status : Number(tunnel);
+    if (status === authenticationRequired) return failed('wants a user name and password, or others than it was given');
+    return tunnel === undefined ? answer : failed(`answers ${tunnel} where a way to the site was asked for`);
   };
 }

@@ -208,6 +208,7 @@ test('what is wrong with a proxy is said of the proxy, and never its password', 
     for (let look = 0; look < 3; look++) {
       const { outcome } = await using.observe(probeOf(url));
       expect(outcome).toMatchObject({ kind: 'failed', fault: { code: 'proxy-failed' } });
+      expect(JSON.stringify(outcome)).toContain('wants a user name and password');
       sentences.push(JSON.stringify(outcome));
     }
     // The site has done nothing wrong.
