@@ -9,7 +9,7 @@ import type { Visit } from './ask.ts';
 const onTheWay = new Set(['connection-refused', 'connection-timeout', 'dns-unknown', 'dns-failed']);
 const authenticationRequired = 407;
 /** How the client says that there was no tunnel. */
-const noTunnel = /Proxy response \((\d+)\)/;
+const noTunnel = /Proxy [\w ]+ \((\d+)\)/;
 
 export function throughHttpProxy(proxy: URL, inner: Visit): Visit {
   return async (ask) => {
