@@ -1,12 +1,30 @@
 /** One process's connection to the NATS servers of its cluster, which it keeps for as long as it lives. */
 import { readFileSync } from 'node:fs';
 import { type NatsConnection, connect, nkeyAuthenticator, nkeys } from '@nats-io/transport-node';
+import { steadyClock } from 'revisit/ports';
 import { inboxOf } from '../access/grants.ts';
 
 /** A link that was cut without a word is noticed after three of these, and tried again at this pace. */
 const pingEveryMs = 2_000;
 const reconnectEveryMs = 500;
 const leaveMsMax = 2_000;
+
+/**
+ * Between two tries, whatever somebody does to the machine's clock meanwhile: the client counts the time since its last try by
+ * that clock, and would wait for minutes when it is put back by minutes.
+ */
+export function pacing(wall: () => number = Date.now, steady: () => number = () => steadyClock.nowMs()) {
+  const off = (): number => steady() - wall();
+  let offAtTry = off();
+  return {
+    reconnectDelayHandler: () => reconnectEveryMs * (1 + Math.random() / 2) - (off() - offAtTry),
+    // Asked for before each try; the client's own choice is as good as any.
+    reconnectToServer: () => {
+      offAtTry = off();
+      return null;
+    },
+  };
+}
 
 export interface LinkOptions {
   /** Servers, separated by commas. */
@@ -35,8 +53,7 @@ export async function link(options: LinkOptions, name: string): Promise<Linked> 
       servers: options.nats.split(','),
       name: `revisit ${name}`,
       maxReconnectAttempts: -1,
-      reconnectTimeWait: reconnectEveryMs,
-      reconnectJitter: reconnectEveryMs / 2,
+      ...pacing(),
       pingInterval: pingEveryMs,
       maxPingOut: 2,
       timeout: 5_000,
