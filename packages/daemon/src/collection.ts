@@ -168,7 +168,7 @@ export class Collection {
       index,
       site,
       folder: this.#groups.number(folderOf(page.url)),
-      groups: kinKeys(page).map((key) => this.#groups.number(key)),
+      groups: this.#numbers(kinKeys(page)),
       aims,
     };
     this.#entries[index] = entry;
@@ -201,7 +201,19 @@ export class Collection {
 
   /** The groups of names that begin like this page's. */
   alike(index: number): readonly number[] {
-    return this.#names.alike(index).map((key) => this.#groups.number(key));
+    return this.#numbers(this.#names.alike(index));
+  }
+
+  /** The same for all pages at once. */
+  everyAlike(visit: (index: number, alike: readonly number[]) => void): void {
+    this.#names.everyLeaf((pages, keys) => {
+      const alike = this.#numbers(keys);
+      for (const index of pages) visit(index, alike);
+    });
+  }
+
+  #numbers(keys: readonly string[]): readonly number[] {
+    return keys.map((key) => this.#groups.number(key));
   }
 
   at(index: number): Entry | undefined {

@@ -200,6 +200,7 @@ export class Loop {
     const manners = await store.recall('manners');
     const delays = manners && observer.restore?.(manners);
     for await (const batch of store.everyPage()) for (const watched of batch) this.#watching.load(watched);
+    this.#watching.loaded();
     for (const [site, delayMs] of delays ?? [])
       if (this.collection.sites.has(site)) this.#watching.space(site, delayMs);
     for (const site of this.collection.sites) await this.#capped.recall(site);

@@ -39,3 +39,42 @@ test('a page that is edited keeps what its last looks found and what was learned
   loop.die();
   await store.close();
 });
+
+test('whose names begin alike is told of pages that were there and of pages that come, as the whole collection has it', async () => {
+  const opened = openSqlite(':memory:');
+  if (opened.kind === 'failed') throw new Error(opened.sentence);
+  const { store } = opened;
+  const named = (word: string) => ({
+    url: `https://a.example/list/${word}`,
+    site: 'a.example',
+    law: poissonLaw(2 * hourMs),
+  });
+  const there = Array.from('abcdefghij', (a) => Array.from('klmno', (b) => named(`${a}${b}`))).flat();
+  const world = await createWorld({ seed: 4, startMs, store, pages: there });
+  const policy = policies['revisit']!.create(1);
+  const told = new Map<number, readonly number[]>();
+  const watch = policy.watch.bind(policy);
+  policy.watch = (page, now) => {
+    told.set(page.page, page.alike ?? []);
+    watch(page, now);
+  };
+  const regrouped = policy.regrouped!.bind(policy);
+  policy.regrouped = (page, alike) => {
+    told.set(page, alike);
+    regrouped(page, alike);
+  };
+  const budget = { looksPerSecond: 1 / 3600, spacingMs: 1_000, robots: 4, queueMax: 64 };
+  const loop = await startLoop(world, policy, budget);
+  const asKnown = () => new Map([...loop.collection].map(({ index }) => [index, loop.collection.alike(index)]));
+  expect(told).toEqual(asKnown());
+  expect(new Set([...told.values()].flat()).size).toBe(10);
+  const [some] = await store.pages({ limit: 1 });
+  for (let i = 0; i < 120; i++) {
+    const url = `https://a.example/list/a${String.fromCharCode(97 + (i % 26))}${i}`;
+    loop.watch({ page: { ...some!.page, id: `more${i}`, url, paused: i % 7 === 0 }, state: some!.state });
+  }
+  const known = asKnown();
+  for (const { index, page } of loop.collection) if (!page.paused) expect(told.get(index)).toEqual(known.get(index));
+  loop.die();
+  await store.close();
+});

@@ -60,16 +60,22 @@ export class Watching {
     if (entry) this.#sitesSpaced = Math.max(this.#sitesSpaced, entry.site + 1);
   }
 
-  #open(watched: WatchedPage, spaced: boolean): Entry | undefined {
+  /** All pages of the store are here: whose names begin alike is told once, not anew with each that comes. */
+  loaded(): void {
+    const { policy } = this.#parts;
+    this.#ways.collection.everyAlike((index, alike) => policy.regrouped?.(index, alike));
+  }
+
+  #open(watched: WatchedPage, alone: boolean): Entry | undefined {
     const { clock, policy } = this.#parts;
     const { collection, discovery, departures } = this.#ways;
     if (this.#parts.accepts && !this.#parts.accepts(watched.page.site)) return undefined;
     const rules = this.#parts.collectionOf?.(watched.page);
     const aims = this.#aims.of(watched.page, rules, this.#parts.needs?.(watched.page));
     const entry = collection.add(watched, aims);
-    for (const page of collection.regrouped) policy.regrouped?.(page, collection.alike(page));
+    if (alone) for (const other of collection.regrouped) policy.regrouped?.(other, collection.alike(other));
     discovery.watched(watched.page);
-    if (spaced || entry.site >= this.#sitesSpaced) this.space(watched.page.site);
+    if (alone || entry.site >= this.#sitesSpaced) this.space(watched.page.site);
     const { lastLookMs, model } = watched.state;
     if (lastLookMs !== undefined) departures.doors.recall(watched.page.site, lastLookMs);
     if (watched.page.paused) return entry;
@@ -82,7 +88,7 @@ export class Watching {
         site,
         folder,
         groups,
-        alike: collection.alike(page),
+        ...(alone ? { alike: collection.alike(page) } : {}),
         ...(rules ? { collection: rules.collection } : {}),
         spacingSeconds,
         ...aims,

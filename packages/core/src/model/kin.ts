@@ -65,7 +65,11 @@ export function kinOf(names: readonly string[], siteOf: (name: string) => string
   });
   const tree = new NameTree((page) => names[page]!);
   names.forEach((_, page) => tree.add(page));
-  const alike = names.map((_, page) => tree.alike(page).map((key) => denseIndex(known, key)));
+  const alike: (readonly number[])[] = [];
+  tree.everyLeaf((pages, keys) => {
+    const own = keys.map((key) => denseIndex(known, key));
+    for (const page of pages) alike[page] = own;
+  });
   return { site, sites: sites.size, groups, alike, groupNames: [...known.keys()] };
 }
 

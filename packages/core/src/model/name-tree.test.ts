@@ -40,6 +40,11 @@ test('a page is with the pages whose names begin like its own, sixteen at most a
       const tree = new NameTree((page) => list[page]!);
       list.forEach((_, page) => tree.add(page));
       const groups = members(tree, list.length);
+      const atOnce: (readonly string[])[] = [];
+      tree.everyLeaf((pages, keys) => {
+        for (const page of pages) atOnce[page] = keys;
+      });
+      expect(atOnce).toEqual(list.map((_, page) => tree.alike(page)));
       for (let page = 0; page < list.length; page++) {
         const keys = tree.alike(page);
         const of = (start: string): number[] => {

@@ -12,13 +12,15 @@
 const narrow = 16;
 const wide = 128;
 
+const ended = -1;
+
 type Leaf = number[];
 
 /** Pages whose names agree in the first `depth` letters and part there. */
 interface Branch {
   readonly depth: number;
   count: number;
-  readonly children: Map<string, Node>;
+  readonly children: Map<number, Node>;
 }
 
 /** A page alone takes no list. */
@@ -55,16 +57,25 @@ export class NameTree {
     const name = this.#nameOf(page);
     const folder = folderOf(name);
     let node = this.#folders.get(folder);
-    let above = folder.length;
-    let widest: string | undefined;
+    let place = rootOf(folder);
     while (isBranch(node)) {
-      if (node.count <= wide) widest ??= above === folder.length ? '' : name.slice(0, node.depth);
-      above = node.depth + 1;
+      place = below(node, place, name);
       node = node.children.get(letter(name, node.depth));
     }
-    const keys = above === folder.length ? [] : [`few like ${name.slice(0, above)}`];
-    if (widest) keys.push(`like ${widest}`);
-    return keys;
+    return keysAt(place, name);
+  }
+
+  /** The same for all pages, those of a leaf together. */
+  everyLeaf(visit: (pages: readonly number[], alike: readonly string[]) => void): void {
+    const walk = (node: Node, place: Place): void => {
+      if (typeof node === 'number') visit([node], keysAt(place, this.#nameOf(node)));
+      else if (Array.isArray(node)) visit(node, keysAt(place, this.#nameOf(node[0]!)));
+      else {
+        const next = below(node, place, this.#nameOf(somePage(node)));
+        for (const child of node.children.values()) walk(child, next);
+      }
+    };
+    for (const [folder, node] of this.#folders) walk(node, rootOf(folder));
   }
 
   #with(node: Node | undefined, page: number, name: string, depth: number, moved: number[]): Node {
@@ -104,7 +115,7 @@ export class NameTree {
     const names = leaf.map(this.#nameOf);
     let at = depth;
     while (at < names[0]!.length && names.every((name) => letter(name, at) === letter(names[0]!, at))) at++;
-    if (names.every((name) => letter(name, at) === '')) return leaf;
+    if (names.every((name) => letter(name, at) === ended)) return leaf;
     const branch: Branch = { depth: at, count: leaf.length, children: new Map() };
     leaf.forEach((member, i) => {
       const next = letter(names[i]!, at);
@@ -118,13 +129,35 @@ export class NameTree {
   }
 }
 
+/** A place in the tree: the letters that lead there, and the widest beginning so far that is a group. */
+interface Place {
+  readonly isRoot: boolean;
+  readonly letters: number;
+  /** Undefined while more pages than `wide` share the beginning; empty where that is the whole folder. */
+  readonly widest: string | undefined;
+}
+
+const rootOf = (folder: string): Place => ({ isRoot: true, letters: folder.length, widest: undefined });
+
+/** The place of a child of the branch; `name` is that of any page in the branch. */
+function below(branch: Branch, place: Place, name: string): Place {
+  const group = branch.count > wide ? undefined : place.isRoot ? '' : name.slice(0, branch.depth);
+  return { isRoot: false, letters: branch.depth + 1, widest: place.widest ?? group };
+}
+
+function keysAt({ isRoot, letters, widest }: Place, name: string): readonly string[] {
+  const keys = isRoot ? [] : [`few like ${name.slice(0, letters)}`];
+  if (widest) keys.push(`like ${widest}`);
+  return keys;
+}
+
 function folderOf(name: string): string {
   return name.slice(0, name.lastIndexOf('/', name.length - 2) + 1);
 }
 
 /** A name that ends here parts from all that go on. */
-function letter(name: string, at: number): string {
-  return name.charAt(at);
+function letter(name: string, at: number): number {
+  return at < name.length ? name.charCodeAt(at) : ended;
 }
 
 function isBranch(node: Node | undefined): node is Branch {
