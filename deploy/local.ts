@@ -123,7 +123,8 @@ const keyOf = (name: string): string[] => ['--nats', nats, '--nats-key', join(fo
 const serving = await Promise.all(
   roles.coordinator.map(async (name) => {
     const port = await freePort();
-    const words = ['serve', config, '--port', String(port), '--store', postgres.url, ...keyOf(name), ...positionals];
+    const place = ['--data', join(folder, name), '--port', String(port)];
+    const words = ['serve', config, ...place, '--store', postgres.url, ...keyOf(name), ...positionals];
     for (;;) {
       const child = run(name, process.execPath, [bin, ...words]);
       while (child.exitCode === null) {

@@ -258,6 +258,9 @@ test.skipIf(locate('nats-server') === undefined)(
       await eventually(
         async () => ((await (await fetch(`${urls[1]}/api/pages/${id}`)).json()) as { version: number }).version === 2,
       );
+      // Commands find a coordinator by its folder.
+      const pages = await revisit(['pages', '--json', '--data', join(folder, 'coordinator-2')]);
+      expect(pages.out).toContain(id);
     } finally {
       const ended = new Promise((done) => child.once('exit', done));
       child.kill('SIGTERM');

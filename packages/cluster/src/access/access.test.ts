@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { copyFileSync, mkdtempSync } from 'node:fs';
 import { connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type Observation, type Probe, systemClock } from 'revisit/ports';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { locate } from '../../../../house/provision.ts';
 import { Carrier } from '../dispatch/carrier.ts';
 import { link } from '../dispatch/link.ts';
-import { ensureErrands, ensureStreams, shardOf, streams, subjects } from '../dispatch/streams.ts';
+import { consumers, ensureErrands, ensureStreams, shardOf, streams, subjects } from '../dispatch/streams.ts';
 import { Robot } from '../robot.ts';
 import { freePort } from '../trial/postgres-server.ts';
 import { Keyring } from './keyring.ts';
@@ -168,13 +168,42 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
           if (status.type === 'disconnect' || status.type === 'error') return 'gone';
         return 'gone';
       })();
+      const kept = join(folder, 'kept.nk');
+      copyFileSync(join(folder, 'r2.nk'), kept);
       expect(keys.remove('r2')).toMatchObject({ kind: 'done' });
       child.kill('SIGHUP');
       expect(await gone).toBe('gone');
       expect(await link({ nats: url, natsKey: join(folder, 'r1.nk'), natsCa: ca }, 'r1')).toMatchObject({
         kind: 'linked',
       });
+      // Whoever has a copy of it does not come in again.
+      expect(await link({ nats: url, natsKey: kept, natsCa: ca }, 'r2')).toMatchObject({ kind: 'failed' });
       await r2.close();
+    });
+
+    test('a server that cannot show the certificate is not spoken to', async () => {
+      const key = join(folder, 'r1.nk');
+      expect(await link({ nats: url, natsKey: key }, 'r1')).toMatchObject({ kind: 'failed' });
+    });
+
+    test('a robot cannot take the errands of an observer, nor an observer the probes of robots', async () => {
+      const home = await as('home');
+      const manager = await jetstreamManager(home);
+      const delivered = async (): Promise<readonly number[]> =>
+        Promise.all(
+          [
+            [streams.errands, 'near'],
+            [streams.probes, consumers.robots],
+          ].map(async ([stream, name]) => (await manager.consumers.info(stream!, name!)).delivered.consumer_seq),
+        );
+      await jetstream(home).publish(subjects.errand('near'), 'x');
+      await jetstream(home).publish(subjects.probe(1), 'x');
+      const before = await delivered();
+      const asks = async (name: string, stream: string, consumer: string): Promise<unknown> =>
+        (await as(name)).request(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, '1', { timeout: 1_000 });
+      await expect(asks('r1', streams.errands, 'near')).rejects.toThrow(/[Pp]ermission/);
+      await expect(asks('near', streams.probes, consumers.robots)).rejects.toThrow(/[Pp]ermission/);
+      expect(await delivered()).toEqual(before);
     });
 
     test('without a key there is no way in', async () => {
