@@ -10,8 +10,8 @@ import { LastHour } from './last-hour.ts';
 import type { LoopCounts, LoopParts } from './loop-parts.ts';
 import type { Probe } from './values/probe.ts';
 
-/** How long a free robot waits for others under load: probes leave together for one transaction. */
-const gatherMs = 5;
+/** How long a free robot waits for others under load: probes leave together, and are remembered together. */
+const gatherMs = 1;
 
 type FlightParts = Pick<LoopParts, 'clock' | 'observer' | 'store' | 'log'>;
 
@@ -188,7 +188,7 @@ export class Flights {
     this.#sendSoon();
   }
 
-  /** A robot that is free while most are busy waits a moment for others: their probes leave in one transaction. */
+  /** A robot that is free while most are busy waits a moment for others: their probes leave together. */
   #sendSoon(): void {
     if (this.inFlight <= this.#robots / 2) {
       this.#words.wake();

@@ -4,7 +4,7 @@
  *   plan (policy) ► dispatch (departures) ► observe ► [indexing queue] ► detect ► learn (policy) ► keep ► told
  *
  * Rules that hold at every moment, also over restarts:
- * - a probe is remembered before its request goes out, and forgotten in the transaction that keeps its look;
+ * - a probe is remembered before its request goes out, and over with the transaction that keeps its look;
  * - what is not kept is not announced, and what was not finished is due again;
  * - while the store cannot keep anything, nothing new is asked for.
  */

@@ -52,7 +52,7 @@ test('a fast indexer lets all robots run, and starvation is counted', async () =
   const { counts, looks } = await sweepWith({ queueMax: 256 }, 0);
   expect(looks).toBe(400);
   expect(counts).toMatchObject({ overflowed: 0, pool: { robots: 32 } });
-  expect(counts.pool.starvedShare).toBeGreaterThan(0.5);
+  expect(counts.pool.starvedShare).toBeGreaterThan(0.4);
 });
 
 test('robots stay within their bounds, and pages that overflow because of them are looked at again', async () => {

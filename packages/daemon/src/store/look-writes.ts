@@ -1,26 +1,20 @@
 /**
- * What every look writes: a probe remembered, forgotten, and a look kept with all that follows from it. Runs inside the
- * transaction of whoever calls, in the process's own thread or in the one that writes (`writer.ts`).
+ * What every look writes: its page's state, a line of the page's history, and where it brought something, all that follows from
+ * it. Runs inside the transaction of whoever calls, in the process's own thread or in the one that writes (`writer.ts`).
  */
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
-import { lookKinds, type Look } from '../values/look.ts';
-import type { Probe } from '../values/probe.ts';
-import type { Archive } from './archive.ts';
-import type { SqliteOutbox } from './outbox.ts';
-import { stateColumns, stateValues } from './rows.ts';
-
-export type Work =
-  | { readonly kind: 'dispatched'; readonly probes: readonly Probe[] }
-  | { readonly kind: 'finished'; readonly probeIds: readonly string[] }
-  | { readonly kind: 'commit'; readonly looks: readonly Look[] };
+import { Archive } from './archive.ts';
+import { type LookRows, type News, type ReadRow, readRows } from './look-rows.ts';
+import { SqliteOutbox } from './outbox.ts';
+import { stateColumns } from './rows.ts';
 
 /** What a look has nothing to say of stays as it is. */
 const lasting: readonly string[] = ['hash', 'detect_state'];
 const updateState = `UPDATE states SET ${stateColumns
   .map((column) => `${column} = ${lasting.includes(column) ? `coalesce(?, ${column})` : '?'}`)
-  .join(', ')} WHERE pk = ?`;
+  .join(', ')} WHERE pk = (SELECT pk FROM pages WHERE id = ?)`;
 
 export class LookWrites {
   readonly #sql: (text: string) => Database.Statement<unknown[]>;
@@ -34,41 +28,34 @@ export class LookWrites {
   }
 
   /** Answers the changes as they stand in the log. */
-  do(work: Work): readonly Change[] {
-    switch (work.kind) {
-      case 'dispatched': {
-        const remember = this.#sql('INSERT OR REPLACE INTO in_flight VALUES (?, ?, ?)');
-        for (const probe of work.probes) remember.run(probe.id, probe.atMs, JSON.stringify(probe));
-        return [];
-      }
-      case 'finished': {
-        const forget = this.#sql('DELETE FROM in_flight WHERE id = ?');
-        for (const id of work.probeIds) forget.run(id);
-        return [];
-      }
-      case 'commit':
-        return work.looks.flatMap((look) => this.#keep(look) ?? []);
+  keep(rows: LookRows): readonly Change[] {
+    const changes: Change[] = [];
+    for (const row of readRows(rows)) {
+      const change = this.#keep(row);
+      if (change) changes.push(change);
     }
+    return changes;
   }
 
-  #keep(look: Look): Change | undefined {
-    this.#sql('DELETE FROM in_flight WHERE id = ?').run(look.probeId);
-    const row = this.#sql('SELECT pk FROM pages WHERE id = ?').get(look.pageId) as { pk: number } | undefined;
+  #keep({ look, state, news }: ReadRow): Change | undefined {
+    const [pageId, ...line] = look;
     // The page was removed while we looked.
-    if (!row) return undefined;
-    this.#sql(updateState).run(...stateValues(look.state), row.pk);
-    this.#sql('INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?)').run(
-      row.pk,
-      look.atMs,
-      lookKinds.indexOf(look.kind),
-      look.endedAtMs - look.atMs,
-      look.bytesReceived,
-    );
-    if (look.projection) this.#archive.keep(row.pk, look.state.version, look.atMs, look.projection, look.raw);
-    if (!look.change) return undefined;
-    const change = this.#log(look.change, look.probeId);
-    this.#outbox.plan(change, look.deliveries ?? [], look.endedAtMs);
-    return change;
+    if (this.#sql(updateState).run(...state, pageId).changes === 0) return undefined;
+    this.#sql('INSERT OR REPLACE INTO looks SELECT pk, ?, ?, ?, ? FROM pages WHERE id = ?').run(...line, pageId);
+    return news && this.#bring(pageId, look[1], news);
+  }
+
+  #bring(pageId: string, atMs: number, { probeId, endedAtMs, projection, raw, change, deliveries }: News) {
+    if (projection) {
+      const { pk, version } = this.#sql(
+        'SELECT pk, version FROM states WHERE pk = (SELECT pk FROM pages WHERE id = ?)',
+      ).get(pageId) as { pk: number; version: number };
+      this.#archive.keep(pk, version, atMs, projection, raw);
+    }
+    if (!change) return undefined;
+    const logged = this.#log(change, probeId);
+    this.#outbox.plan(logged, deliveries ?? [], endedAtMs);
+    return logged;
   }
 
   /** A change's id follows from the probe and the page, so a look that is kept twice is still one change. */

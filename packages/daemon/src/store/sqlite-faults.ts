@@ -1,9 +1,22 @@
 import Database from 'better-sqlite3';
 import type { Fault } from '../values/fault.ts';
 
-/** What SQLite's result codes mean to the person who owns the disk. */
+/** What the system says of a file beside the database, in SQLite's words. */
+const sameAs: Readonly<Record<string, string>> = {
+  ENOSPC: 'SQLITE_FULL',
+  EDQUOT: 'SQLITE_FULL',
+  EACCES: 'SQLITE_READONLY',
+  EPERM: 'SQLITE_READONLY',
+  EROFS: 'SQLITE_READONLY',
+  EIO: 'SQLITE_IOERR',
+  EMFILE: 'SQLITE_CANTOPEN',
+  ENOENT: 'SQLITE_CANTOPEN',
+};
+
+/** What SQLite's result codes, and the system's, mean to the person who owns the disk. */
 export function faultOf(error: unknown): Fault {
-  const code = error instanceof Database.SqliteError ? error.code : '';
+  const code =
+    error instanceof Database.SqliteError ? error.code : (sameAs[(error as NodeJS.ErrnoException).code ?? ''] ?? '');
   const message = error instanceof Error ? error.message : String(error);
   if (code === 'SQLITE_FULL')
     return {

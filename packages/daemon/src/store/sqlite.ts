@@ -6,15 +6,17 @@
  * power cut can only take back whole recent transactions, never tear one.
  */
 import { createHash } from 'node:crypto';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
 import { atNewUrl, lookKinds, type Look, type LookKind, type WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
 import type { Probe } from '../values/probe.ts';
 import { Archive } from './archive.ts';
 import { SqliteCare } from './care.ts';
-import { LookWrites, type Work } from './look-writes.ts';
-import { migrations } from './migrations.ts';
+import { type LookRows, rowsOf } from './look-rows.ts';
+import { LookWrites } from './look-writes.ts';
+import { InFlight } from './in-flight.ts';
+import { openDatabase } from './open.ts';
 import { SqliteOutbox } from './outbox.ts';
 import type {
   Counts,
@@ -52,42 +54,13 @@ export type Opened =
 
 const pageBatch = 5_000;
 
-const settled = (kept: Kept<unknown>): Kept<undefined> =>
-  kept.kind === 'kept' ? { kind: 'kept', value: undefined } : kept;
-
 /**
  * Opens or creates the database at `file` (":memory:" keeps nothing). From `writerFrom` looks at once, what looks write goes to
  * a thread of its own; without it never, as simulated time cannot wait for one.
  */
 export function openSqlite(file: string, { writerFrom = Infinity } = {}): Opened {
-  try {
-    const db = new Database(file);
-    db.pragma('journal_mode = WAL');
-    db.pragma('synchronous = NORMAL');
-    db.pragma('foreign_keys = ON');
-    db.pragma('busy_timeout = 5000');
-    // The states and words that looks touch fit into this; with SQLite's two megabytes most of them were read again each time.
-    db.pragma('cache_size = -32768');
-    // 32 MB: pages written again and again go back to the database once, and the disk is waited for an eighth as often.
-    db.pragma('wal_autocheckpoint = 8000');
-    const taken = db.pragma('user_version', { simple: true }) as number;
-    if (taken > migrations.length) {
-      db.close();
-      return {
-        kind: 'failed',
-        sentence: `${file} was written by a newer version of revisit (schema ${taken}, this one knows ${migrations.length}).`,
-      };
-    }
-    for (let step = taken; step < migrations.length; step++) {
-      db.transaction(() => {
-        db.exec(migrations[step]!);
-        db.pragma(`user_version = ${step + 1}`);
-      })();
-    }
-    return { kind: 'opened', store: new SqliteStore(db, writerFrom) };
-  } catch (error) {
-    return { kind: 'failed', sentence: `${file}: ${faultOf(error).sentence}` };
-  }
+  const opened = openDatabase(file);
+  return opened.kind === 'opened' ? { kind: 'opened', store: new SqliteStore(opened.db, writerFrom) } : opened;
 }
 
 export class SqliteStore implements Store {
@@ -100,6 +73,9 @@ export class SqliteStore implements Store {
 
   readonly #lookWrites: LookWrites;
   readonly #writerFrom: number;
+  #probesInFlight: InFlight | undefined;
+  /** Probes that a process of an earlier version left, which kept them in the database. */
+  #left = new Set<string>();
   #writer: Writer | undefined;
 
   constructor(db: Database.Database, writerFrom = Infinity) {
@@ -277,32 +253,58 @@ export class SqliteStore implements Store {
     }
   }
 
+  /** Read when it is first asked for: whoever only reads beside a daemon has nothing to do with it. */
+  get #inFlight(): InFlight {
+    const lastLook = this.#sql('SELECT last_look AS at FROM states WHERE pk = (SELECT pk FROM pages WHERE id = ?)');
+    const lookedAt = (id: string): number => (lastLook.get(id) as { at: number | null } | undefined)?.at ?? Infinity;
+    const ended = ({ pageIds, atMs }: Probe) => pageIds.length > 0 && pageIds.every((id) => lookedAt(id) >= atMs);
+    return (this.#probesInFlight ??= new InFlight(this.#db.memory ? undefined : `${this.#db.name}-in-flight`, ended));
+  }
+
   dispatched(probes: readonly Probe[]): Promise<Kept<undefined>> {
-    return this.#writeLooks({ kind: 'dispatched', probes }).then(settled);
+    return this.#note(() => this.#inFlight.add(probes));
   }
 
   unfinished(): Promise<readonly Probe[]> {
-    const rows = this.#sql('SELECT probe FROM in_flight ORDER BY at, id').all() as { probe: string }[];
-    return Promise.resolve(rows.map((row) => JSON.parse(row.probe) as Probe));
+    const rows = this.#sql('SELECT probe FROM in_flight').all() as { probe: string }[];
+    const left = rows.map((row) => JSON.parse(row.probe) as Probe);
+    this.#left = new Set(left.map(({ id }) => id));
+    const probes = [...left, ...this.#inFlight.probes()];
+    return Promise.resolve(probes.sort((a, b) => a.atMs - b.atMs || (a.id < b.id ? -1 : 1)));
   }
 
-  finished(probeIds: readonly string[]): Promise<Kept<undefined>> {
-    return this.#writeLooks({ kind: 'finished', probeIds }).then(settled);
+  async finished(probeIds: readonly string[]): Promise<Kept<undefined>> {
+    const noted = await this.#note(() => this.#inFlight.end(probeIds));
+    const left = probeIds.filter((id) => this.#left.delete(id));
+    if (noted.kind === 'failed' || left.length === 0) return noted;
+    return this.#write(() => {
+      for (const id of left) this.#sql('DELETE FROM in_flight WHERE id = ?').run(id);
+      return undefined;
+    });
   }
 
-  commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
+  /** Writes to the file beside the database. */
+  #note(work: () => void): Promise<Kept<undefined>> {
+    try {
+      work();
+      return Promise.resolve({ kind: 'kept', value: undefined });
+    } catch (error) {
+      return Promise.resolve({ kind: 'failed', fault: faultOf(error) });
+    }
+  }
+
+  async commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
     if (looks.length >= this.#writerFrom) this.#writer ??= new Writer(this.#db.name);
-    return this.#writeLooks({ kind: 'commit', looks });
+    const rows = rowsOf(looks);
+    // Here, or in the thread once there is one.
+    const kept = await (this.#writer?.write(rows) ?? this.#write(() => this.#lookWrites.keep(rows)));
+    if (kept.kind === 'kept') this.#inFlight.looked(looks.map(({ probeId }) => probeId));
+    return kept;
   }
 
-  /** Here, or in the thread once there is one. */
-  #writeLooks(work: Work): Promise<Kept<readonly Change[]>> {
-    return this.#writer?.write(work) ?? this.#write(() => this.#lookWrites.do(work));
-  }
-
-  /** Several works in one transaction: all of them or none. */
-  together(works: readonly Work[]): Promise<Kept<readonly (readonly Change[])[]>> {
-    return this.#write(() => works.map((work) => this.#lookWrites.do(work)));
+  /** Several batches of looks in one transaction: all of them or none. */
+  together(batches: readonly LookRows[]): Promise<Kept<readonly (readonly Change[])[]>> {
+    return this.#write(() => batches.map((rows) => this.#lookWrites.keep(rows)));
   }
 
   changes(query: {
@@ -421,6 +423,7 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     await this.#writer?.close();
+    this.#probesInFlight?.close();
     this.#db.close();
   }
 }

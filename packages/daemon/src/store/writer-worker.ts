@@ -10,7 +10,7 @@ const port = parentPort!;
 
 port.on('message', async (question: WriterQuestion) => {
   if (question.kind === 'write') {
-    port.postMessage(await store.together(question.works));
+    port.postMessage(await store.together(question.batches));
   } else {
     await store.close();
     port.close();

@@ -3,28 +3,28 @@
  * that time is better spent on the next answers. A daemon that looks ten times a minute needs no thread, so it is started
  * when many looks first come together, and writes everything that looks write from then on.
  *
- * States: idle ──work──► writing (one message is out; what comes meanwhile gathers) ──answer──► idle, or writing again with
+ * States: idle ──looks──► writing (one message is out; what comes meanwhile gathers) ──answer──► idle, or writing again with
  * all that gathered, in one transaction. Nothing is answered before its transaction is on the disk as any other would be.
  * A thread that fails ends the process, as the same fault in this thread would: what was under way is due again.
  */
 import { Worker } from 'node:worker_threads';
 import type { Change } from '../values/change.ts';
-import type { Work } from './look-writes.ts';
+import type { LookRows } from './look-rows.ts';
 import type { Kept } from './port.ts';
 
 /** So many looks in one transaction make the thread worth its start (a tenth of a second and ten megabytes). */
 export const writerWorthIt = 16;
 
 export type WriterQuestion =
-  | { readonly kind: 'write'; readonly works: readonly Work[] }
+  | { readonly kind: 'write'; readonly batches: readonly LookRows[] }
   /** Closes the database and ends the thread. */
   | { readonly kind: 'close' };
 
-/** The changes of each work, or why none of it was written. */
+/** The changes of each batch, or why none of it was written. */
 export type WriterAnswer = Kept<readonly (readonly Change[])[]>;
 
 interface Asked {
-  readonly work: Work;
+  readonly rows: LookRows;
   readonly answer: (kept: Kept<readonly Change[]>) => void;
 }
 
@@ -44,9 +44,9 @@ export class Writer {
     });
   }
 
-  write(work: Work): Promise<Kept<readonly Change[]>> {
+  write(rows: LookRows): Promise<Kept<readonly Change[]>> {
     return new Promise((answer) => {
-      this.#gathered.push({ work, answer });
+      this.#gathered.push({ rows, answer });
       if (this.#writing.length === 0) this.#send();
     });
   }
@@ -55,7 +55,7 @@ export class Writer {
     this.#writing = this.#gathered;
     this.#gathered = [];
     this.#worker.ref();
-    this.#post({ kind: 'write', works: this.#writing.map(({ work }) => work) });
+    this.#post({ kind: 'write', batches: this.#writing.map(({ rows }) => rows) });
   }
 
   #post(question: WriterQuestion): void {
