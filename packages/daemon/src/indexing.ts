@@ -7,15 +7,15 @@ import type { Keeping } from './keeping.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import type { Detected, Fetched, LoopParts } from './loop-parts.ts';
 import type { Detection } from './values/change.ts';
-import type { Look, WatchedPage } from './values/look.ts';
+import type { Look, PageState, WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
 import type { Page } from './values/page.ts';
 import type { Probe } from './values/probe.ts';
 
 /** A transaction of many looks costs little more than one of a few; more would delay the first of them. */
-const batchMax = 256;
+const batchMax = 512;
 /** How many observations, or for how long, are gathered under load; short against any request over a network. */
-const gatherMax = 192;
+const gatherMax = 512;
 const gatherMs = 20;
 /** How often somebody who waits for a batch looks whether it is over. */
 const batchPollMs = 5;
@@ -43,8 +43,17 @@ export interface Around {
 /** Detections that have begun, by page, and for the page as it was then. */
 type Early = Map<string, { readonly entry: Entry; readonly detected: Detected | Promise<Detected> }>;
 
+/** A body that was recognised as it came, and what it was held against. */
+interface Recognised {
+  readonly page: Page;
+  readonly state: PageState;
+  readonly detected: Detected;
+}
+
+const noBody = new Uint8Array(0);
+
 export class Indexing {
-  readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned' | 'websub'>;
+  readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'recognise' | 'planned' | 'websub'>;
   readonly #collection: Collection;
   readonly #discovery: Discovery;
   readonly #lifetimes: Lifetimes;
@@ -52,6 +61,8 @@ export class Indexing {
   readonly #queueMax: number;
   readonly #around: Around;
   readonly #queue: Observation[] = [];
+  /** By probe; most serve one page, and only those are tried. */
+  readonly #recognised = new Map<string, Recognised>();
   readonly #secondLooks = new Set<string>();
   /** Probes and pages that were removed while they were under way, as `probe page`. */
   readonly #disowned = new Set<string>();
@@ -63,7 +74,7 @@ export class Indexing {
   #running: Promise<void> | undefined;
 
   constructor(
-    parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned' | 'websub'>,
+    parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'recognise' | 'planned' | 'websub'>,
     /** What is indexed, and where it is kept. */
     into: {
       readonly collection: Collection;
@@ -101,7 +112,7 @@ export class Indexing {
   /** False when the queue is full: the observation is lost and its pages stay due. */
   take(observation: Observation): boolean {
     if (this.#queue.length >= this.#queueMax) return false;
-    this.#queue.push(observation);
+    this.#queue.push(this.#recognise(observation));
     return true;
   }
 
@@ -164,6 +175,7 @@ export class Indexing {
       const pageless = batch.filter(({ probe }) => !paged.has(probe.id));
       if (pageless.length > 0) await this.#parts.store.finished(pageless.map(({ probe }) => probe.id));
       this.#queue.splice(0, batch.length);
+      for (const { probe } of batch) this.#recognised.delete(probe.id);
       for (const { probe } of this.#disowned.size > 0 ? batch : [])
         for (const id of probe.pageIds) this.#disowned.delete(`${probe.id} ${id}`);
       this.#around.indexed(batch.length, looks.length, this.#parts.clock.nowMs() - begunMs);
@@ -172,11 +184,26 @@ export class Indexing {
     }
   }
 
+  /**
+   * A body that is what it was is let go as it comes: most are, and a queue of them is memory that lives long enough to be
+   * costly.
+   */
+  #recognise(observation: Observation): Observation {
+    const { outcome, probe } = observation;
+    if (outcome.kind !== 'fetched' || probe.pageIds.length !== 1) return observation;
+    const entry = this.#askedFor(probe.pageIds[0]!, observation);
+    const detected = entry && this.#parts.recognise?.(entry, outcome);
+    if (!detected) return observation;
+    this.#secondLooks.delete(entry.page.id);
+    this.#recognised.set(probe.id, { page: entry.page, state: entry.state, detected });
+    return { ...observation, outcome: { ...outcome, body: noBody } };
+  }
+
   /** Detections of a batch go on side by side; a page's second look in it waits for what the first one says. */
   #detectEarly(batch: readonly Observation[]): Early {
     const early: Early = new Map();
     for (const observation of batch) {
-      if (observation.outcome.kind !== 'fetched') continue;
+      if (observation.outcome.kind !== 'fetched' || observation.outcome.body === noBody) continue;
       for (const id of observation.probe.pageIds) {
         const entry = early.has(id) ? undefined : this.#askedFor(id, observation);
         if (entry) early.set(id, { entry, detected: this.#detect(entry, observation.outcome, observation) });
@@ -221,17 +248,27 @@ export class Indexing {
     const { id } = entry.page;
     let detected: Detected | undefined;
     if (observation.outcome.kind === 'fetched') {
+      detected = this.#recognisedAs(observation.probe, entry);
+      // It is another than it was when the answer came: edited, or as a look before found it.
+      if (!detected && observation.outcome.body === noBody) return undefined;
       const begun = early.get(id);
       early.delete(id);
-      const own = begun?.entry === entry ? begun.detected : this.#detect(entry, observation.outcome, observation);
-      detected = own instanceof Promise ? await own : own;
+      const own = begun?.entry === entry ? begun.detected : undefined;
+      detected ??= await (own ?? this.#detect(entry, observation.outcome, observation));
     }
     const plain = verdict(entry, observation, detected?.detection, detected?.state);
     const look = plain.change || detected?.again || detected?.raw ? await this.#completed(plain, detected) : plain;
     if (!this.#isThere(entry) || !(await this.#learn(entry, observation, look, detected?.detection))) return undefined;
     const model = entry.page.paused ? undefined : this.#parts.policy.save?.(entry.index);
+    const state = newIn(look.state, entry.state, model);
     this.#collection.looked(entry, look.state);
-    return model ? { ...look, state: { ...look.state, model } } : look;
+    return { ...look, state };
+  }
+
+  /** What was said of the answer as it came, if the page is still as it was then. */
+  #recognisedAs({ id }: Probe, entry: Entry): Detected | undefined {
+    const known = this.#recognised.get(id);
+    return known && known.page === entry.page && known.state === entry.state ? known.detected : undefined;
   }
 
   /** False when the page was removed or edited meanwhile: then nothing was learned. */
@@ -309,6 +346,13 @@ export class Indexing {
     // A second look needs the page itself, so nothing goes into it that a server could answer with "not modified".
     return { ...look, ...raw, ...deliveries, state: { ...look.state, validators: {} } };
   }
+}
+
+/** A state as it goes to the store: with what was learned, and without what the store has. */
+function newIn(state: PageState, before: PageState, model: Uint8Array | undefined): PageState {
+  const { detectState, ...rest } = state;
+  const other = detectState === undefined || detectState === before.detectState ? rest : state;
+  return model ? { ...other, model } : other;
 }
 
 function findingOf(look: Look, detection: Detection | undefined): Finding {

@@ -1,4 +1,4 @@
-/** The thread that reads changed bodies beside the loop: it answers one question at a time, in order. */
+/** The thread that reads changed bodies beside the loop: it answers questions in order, those that came together together. */
 import { parentPort } from 'node:worker_threads';
 import { detect, type Detected, type DetectInput } from './detect.ts';
 
@@ -22,16 +22,23 @@ export type AsideAnswer =
 
 let turn: Promise<void> = Promise.resolve();
 
-parentPort!.on('message', ({ number, input, previous }: AsideQuestion) => {
+async function answer({ number, input, previous }: AsideQuestion): Promise<AsideAnswer> {
   const known = previous && {
     ...previous,
     last: () => previous.last,
     told: () => ('told' in previous ? previous.told : previous.last),
   };
-  turn = turn
-    .then(() => detect({ ...input, ...(known ? { previous: known } : {}) }))
-    .then(
-      (detected) => parentPort!.postMessage({ number, detected } satisfies AsideAnswer),
-      () => parentPort!.postMessage({ number } satisfies AsideAnswer),
-    );
+  try {
+    return { number, detected: await detect({ ...input, ...(known ? { previous: known } : {}) }) };
+  } catch {
+    return { number };
+  }
+}
+
+parentPort!.on('message', (questions: readonly AsideQuestion[]) => {
+  turn = turn.then(async () => {
+    const answers: AsideAnswer[] = [];
+    for (const question of questions) answers.push(await answer(question));
+    parentPort!.postMessage(answers);
+  });
 });

@@ -24,9 +24,12 @@ export class Aside {
   #number = 0;
   /** Changed bodies that came and are not answered. */
   #open = 0;
+  /** Asked in this turn of the loop: they go out in one message, since each wakes a thread. */
+  #outgoing: AsideQuestion[] = [];
 
   detect(input: DetectInput): Detected | Promise<Detected> {
-    return recognised(input) ?? this.#changed(input);
+    const { select, options, body, previous } = input;
+    return (previous && recognised(select, options, body, previous.state)) ?? this.#changed(input);
   }
 
   async #changed(input: DetectInput): Promise<Detected> {
@@ -55,26 +58,36 @@ export class Aside {
       ...(previous ? { previous: { state: previous.state, lookedAtMs: previous.lookedAtMs, last, ...told } } : {}),
     };
     return new Promise((answer) => {
-      const worker = (this.#worker ??= this.#start());
       this.#asked.set(number, { input, answer });
-      worker.ref();
-      worker.postMessage(question);
+      if (this.#outgoing.push(question) === 1) setImmediate(() => this.#send());
     });
+  }
+
+  #send(): void {
+    // A thread that died meanwhile left them to this one.
+    if (this.#outgoing.length === 0) return;
+    const worker = (this.#worker ??= this.#start());
+    worker.ref();
+    worker.postMessage(this.#outgoing);
+    this.#outgoing = [];
   }
 
   #start(): Worker {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const worker = new Worker(new URL(`./aside-worker.${extension}`, import.meta.url));
-    worker.on('message', ({ number, detected }: AsideAnswer) => {
-      const asked = this.#asked.get(number);
-      this.#asked.delete(number);
+    worker.on('message', (answers: readonly AsideAnswer[]) => {
+      for (const { number, detected } of answers) {
+        const asked = this.#asked.get(number);
+        this.#asked.delete(number);
+        asked?.answer(detected ?? detect(asked.input));
+      }
       if (this.#asked.size === 0) worker.unref();
-      asked?.answer(detected ?? detect(asked.input));
     });
     const gone = (): void => {
       if (this.#worker === worker) this.#worker = undefined;
       const left = [...this.#asked.values()];
       this.#asked.clear();
+      this.#outgoing = [];
       for (const { input, answer } of left) answer(detect(input));
     };
     worker.on('error', gone);

@@ -74,7 +74,7 @@ export interface Detected {
 }
 
 export async function detect(input: DetectInput): Promise<Detected> {
-  const calm = recognised(input);
+  const calm = input.previous && recognised(input.select, input.options, input.body, input.previous.state);
   if (calm) return calm;
   const settings = settingsOf(input.select, input.options);
   const body = bodyOf(input.body);
@@ -111,9 +111,14 @@ export async function detect(input: DetectInput): Promise<Detected> {
 }
 
 /** The answer for a body that is byte for byte the last copy, when that is all there is to say; undefined otherwise. */
-export function recognised({ select, options, body, previous }: DetectInput): Detected | undefined {
-  const calm = previous && isCalm(previous.state, settingsOf(select, options), bodyOf(body));
-  return calm ? { detection: { kind: 'unchanged' }, state: previous.state } : undefined;
+export function recognised(
+  select: Select,
+  options: DetectInput['options'],
+  body: Uint8Array,
+  state: string,
+): Detected | undefined {
+  const calm = isCalm(state, settingsOf(select, options), bodyOf(body));
+  return calm ? { detection: { kind: 'unchanged' }, state } : undefined;
 }
 
 /** Tells bodies of one page apart, at every look: SHA-1 takes half the time of SHA-256, and nobody gains by a collision. */
