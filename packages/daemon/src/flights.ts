@@ -71,7 +71,8 @@ export class Flights {
       sent: this.#sent,
       sentLastHour: this.#sentLately.count(this.#parts.clock.nowMs()),
       overflowed: this.#overflowed,
-      inFlight: this.inFlight,
+      // What waits for a robot, or for a store that can keep its answer, is not out.
+      inFlight: this.inFlight - this.#ready.length,
     };
   }
 
