@@ -138,6 +138,9 @@ test('what differs is found, and a database with pages of its own is left alone'
   };
   expect(await moveIn(connection, blind, folder)).toMatchObject({ kind: 'differs' });
   expect(await moveIn(connection, forgetful, '/elsewhere')).toMatchObject({ kind: 'wrong' });
+  // From here on the database is a coordinator's.
+  await connection.query(`INSERT INTO leases VALUES (0, 'home', now())`);
+  expect(await moveIn(connection, forgetful, folder)).toMatchObject({ kind: 'wrong' });
   source.close();
   await store.close();
   await connection.close();
