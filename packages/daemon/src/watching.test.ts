@@ -78,3 +78,27 @@ test('whose names begin alike is told of pages that were there and of pages that
   loop.die();
   await store.close();
 });
+
+test('after a clock was set back, a new process does not wait until the time that it showed', async () => {
+  const opened = openSqlite(':memory:');
+  if (opened.kind === 'failed') throw new Error(opened.sentence);
+  const { store } = opened;
+  const pages = [{ url: 'https://a.example/', site: 'a.example', law: poissonLaw(2 * hourMs) }];
+  const world = await createWorld({ seed: 3, startMs, store, pages });
+  const settings = { looksPerSecond: 2 / 3600, spacingMs: 1_000, robots: 4, queueMax: 64 };
+  const start = async () => {
+    const loop = await startLoop(world, policies['revisit']!.create(1), settings);
+    void loop.run(new AbortController().signal);
+    return loop;
+  };
+  const first = await start();
+  await world.clock.runUntil(startMs + 10 * hourMs);
+  first.die();
+  world.clock.suspend(-500 * hourMs);
+  const sent = world.web.sent.length;
+  const second = await start();
+  await world.clock.runUntil(world.clock.nowMs() + 12 * hourMs);
+  expect(world.web.sent.length).toBeGreaterThan(sent + 5);
+  second.die();
+  await store.close();
+});

@@ -76,10 +76,14 @@ export class Watching {
     if (alone) for (const other of collection.regrouped) policy.regrouped?.(other, collection.alike(other));
     discovery.watched(watched.page);
     if (alone || entry.site >= this.#sitesSpaced) this.space(watched.page.site);
-    const { lastLookMs, model } = watched.state;
+    const { model } = watched.state;
+    const nowMs = clock.nowMs();
+    // A look of the future was made before the clock was set back: to wait for it would be to wait for as long as it was wrong.
+    const ahead = (watched.state.lastLookMs ?? 0) > nowMs;
+    const lastLookMs = ahead ? nowMs : watched.state.lastLookMs;
     if (lastLookMs !== undefined) departures.doors.recall(watched.page.site, lastLookMs);
     if (watched.page.paused) return entry;
-    const nowSeconds = clock.nowMs() / 1000;
+    const nowSeconds = nowMs / 1000;
     const { index: page, site, folder, groups } = entry;
     const { spacingSeconds = 0 } = watched.page;
     policy.watch(
@@ -97,7 +101,7 @@ export class Watching {
     );
     if (watched.state.status === 'new' && lastLookMs === undefined) departures.unseen(watched.page.id);
     // What another policy learned of the page is of no use to this one.
-    const restored = model !== undefined && policy.restore?.(page, model, nowSeconds) === true;
+    const restored = model !== undefined && !ahead && policy.restore?.(page, model, nowSeconds) === true;
     if (!restored && lastLookMs !== undefined) {
       policy.started(page, lastLookMs / 1000);
       policy.looked(page, lastLookMs / 1000, { kind: 'first' });

@@ -37,7 +37,7 @@ export class Manners {
 
   restore(saved: Uint8Array): void {
     const { robots, sites } = JSON.parse(new TextDecoder().decode(saved)) as SavedManners;
-    this.#robots.restore(robots);
+    this.#robots.restore(robots, this.#clock.nowMs());
     for (const standing of sites) this.#gates.restore(standing);
     this.#savedRevision = this.#robots.revision;
   }

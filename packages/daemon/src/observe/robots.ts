@@ -24,6 +24,8 @@ const keepMsMax = dayMs;
 const keepMsMin = hourMs;
 const unreachableMsMax = 30 * dayMs;
 const retryMsMin = 60_000;
+/** A site that was down for days is seen within hours of its return. */
+const retryMsMax = 6 * hourMs;
 /** Origins and rules remembered: about 100 bytes a rule, so 50 MB at the worst. */
 const originsMax = 20_000;
 const rulesMax = 500_000;
@@ -61,8 +63,10 @@ export class RobotsMemory {
     return [...this.#known].filter(([, { untilMs, attempts }]) => untilMs > nowMs || attempts > 0);
   }
 
-  restore(saved: readonly SavedRobots[]): void {
-    for (const [origin, known] of saved) this.set(origin, known);
+  restore(saved: readonly SavedRobots[], nowMs: number): void {
+    // No copy holds for longer than a new one would, whatever the clock said when it was read.
+    for (const [origin, known] of saved)
+      this.set(origin, { ...known, untilMs: Math.min(known.untilMs, nowMs + keepMsMax) });
   }
 
   /** What origins ask for by Crawl-delay, as far as they were read. */
@@ -186,7 +190,7 @@ function judge(
 
   const attempts = (old?.attempts ?? 0) + 1;
   const unreachableSinceMs = old?.unreachableSinceMs ?? nowMs;
-  const waitMs = Math.min(dayMs, retryMsMin * 2 ** Math.min(20, attempts - 1)) * (0.5 + options.random());
+  const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** Math.min(20, attempts - 1)) * (0.5 + options.random());
   const untilMs = nowMs + waitMs;
   const state = { untilMs, attempts, unreachableSinceMs };
   if (nowMs - unreachableSinceMs > unreachableMsMax) return { ...state, rules: everythingAllowed };
