@@ -8,11 +8,12 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
-import { atNewUrl, lookKinds, type Look, type LookKind, type WatchedPage } from '../values/look.ts';
+import { atNewUrl, type Look, type LookKind, type WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
 import type { Probe } from '../values/probe.ts';
 import { Archive } from './archive.ts';
 import { SqliteCare } from './care.ts';
+import { History } from './history.ts';
 import { type LookRows, rowsOf } from './look-rows.ts';
 import { LookWrites } from './look-writes.ts';
 import { InFlight } from './in-flight.ts';
@@ -71,6 +72,7 @@ export class SqliteStore implements Store {
   readonly outbox: SqliteOutbox;
   readonly care: SqliteCare;
 
+  readonly #history: History;
   readonly #lookWrites: LookWrites;
   readonly #writerFrom: number;
   #probesInFlight: InFlight | undefined;
@@ -83,6 +85,7 @@ export class SqliteStore implements Store {
     this.#archive = new Archive(db);
     this.outbox = new SqliteOutbox(db);
     this.care = new SqliteCare(db, this.#archive);
+    this.#history = new History((text) => this.#sql(text));
     this.#lookWrites = new LookWrites((text) => this.#sql(text), this.#archive, this.outbox);
     this.#writerFrom = writerFrom;
   }
@@ -307,43 +310,12 @@ export class SqliteStore implements Store {
     return this.#write(() => batches.map((rows) => this.#lookWrites.keep(rows)));
   }
 
-  changes(query: {
-    readonly after: number;
-    readonly limit: number;
-    readonly pageId?: string;
-  }): Promise<readonly Change[]> {
-    const rows =
-      query.pageId === undefined
-        ? this.#sql('SELECT entry FROM changes WHERE sequence > ? ORDER BY sequence LIMIT ?').all(
-            query.after,
-            query.limit,
-          )
-        : this.#sql('SELECT entry FROM changes WHERE page_id = ? AND sequence > ? ORDER BY sequence LIMIT ?').all(
-            query.pageId,
-            query.after,
-            query.limit,
-          );
-    return Promise.resolve((rows as { entry: string }[]).map((row) => JSON.parse(row.entry) as Change));
+  changes(query: Parameters<Store['changes']>[0]): Promise<readonly Change[]> {
+    return Promise.resolve(this.#history.changes(query));
   }
 
-  latestChanges(query: {
-    readonly before?: number;
-    readonly limit: number;
-    readonly pageId?: string;
-  }): Promise<readonly Change[]> {
-    const before = query.before ?? Number.MAX_SAFE_INTEGER;
-    const rows =
-      query.pageId === undefined
-        ? this.#sql('SELECT entry FROM changes WHERE sequence < ? ORDER BY sequence DESC LIMIT ?').all(
-            before,
-            query.limit,
-          )
-        : this.#sql('SELECT entry FROM changes WHERE page_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?').all(
-            query.pageId,
-            before,
-            query.limit,
-          );
-    return Promise.resolve((rows as { entry: string }[]).map((row) => JSON.parse(row.entry) as Change));
+  latestChanges(query: Parameters<Store['latestChanges']>[0]): Promise<readonly Change[]> {
+    return Promise.resolve(this.#history.latestChanges(query));
   }
 
   versions(pageId: string): Promise<readonly Version[]> {
@@ -365,36 +337,15 @@ export class SqliteStore implements Store {
   }
 
   looks(pageId: string, limit: number): Promise<readonly LookEntry[]> {
-    const rows = this.#sql(
-      'SELECT looks.at AS atMs, kind, duration, bytes FROM looks JOIN pages USING (pk) WHERE id = ? ORDER BY looks.at DESC LIMIT ?',
-    ).all(pageId, limit) as { atMs: number; kind: number; duration: number; bytes: number }[];
-    return Promise.resolve(
-      rows.map((row) => ({
-        atMs: row.atMs,
-        kind: lookKinds[row.kind]!,
-        durationMs: row.duration,
-        bytesReceived: row.bytes,
-      })),
-    );
+    return Promise.resolve(this.#history.looks(pageId, limit));
   }
 
   activity(pageIds: readonly string[], limit: number): Promise<ReadonlyMap<string, readonly LookKind[]>> {
-    const statement = this.#sql(
-      'SELECT kind FROM looks WHERE pk = (SELECT pk FROM pages WHERE id = ?) ORDER BY at DESC LIMIT ?',
-    );
-    const kindsOf = (id: string): readonly LookKind[] =>
-      (statement.all(id, limit) as { kind: number }[]).map((row) => lookKinds[row.kind]!).reverse();
-    return Promise.resolve(new Map(pageIds.map((id) => [id, kindsOf(id)])));
+    return Promise.resolve(this.#history.activity(pageIds, limit));
   }
 
   siteHours(site: string, sinceMs: number): Promise<readonly SiteHour[]> {
-    // The epoch began on a Thursday, three days after a Monday.
-    const rows = this.#sql(
-      `SELECT (looks.at / 3600000 + 72) % 168 AS hour, count(*) AS looks, sum(kind IN (5, 6)) AS failures,
-         sum(kind = 1) AS changes, avg(duration) AS meanMs
-       FROM looks JOIN pages USING (pk) WHERE site = ? AND looks.at >= ? GROUP BY hour ORDER BY hour`,
-    ).all(site, sinceMs);
-    return Promise.resolve(rows as SiteHour[]);
+    return Promise.resolve(this.#history.siteHours(site, sinceMs));
   }
 
   counts(): Promise<Counts> {
