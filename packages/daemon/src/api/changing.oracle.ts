@@ -19,7 +19,7 @@ const hourMs = 3_600_000;
 export function changingSuite(name: string, openStore: () => Promise<Store>): void {
   describe(name, () => {
     const folder = mkdtempSync(join(tmpdir(), 'revisit-changing-'));
-    const settings = { looksPerSecond: 0.02, spacingMs: 1_000, robots: 4, queueMax: 64 };
+    const settings = { looksPerSecond: 0.005, spacingMs: 1_000, robots: 4, queueMax: 64 };
 
     let app: FastifyInstance;
     let world: World;
@@ -151,6 +151,15 @@ export function changingSuite(name: string, openStore: () => Promise<Store>): vo
     test.each(['/api/pages?cursor=nonsense', '/api/export?cursor=nonsense'])('%s is refused', async (url) => {
       const refused = await ask('GET', url);
       expect([refused.status, refused.body['title']]).toEqual([400, 'bad-cursor']);
+    });
+
+    test.each([
+      ['/api/search?q=a&from=yesterday', 'from: "yesterday" is not allowed; a time such as 2026-01-05T14:00:00Z'],
+      ['/api/search?q=a&to=1', 'to: "1" is not allowed; a time'],
+      ['/api/pages/ID/versions/1e400', 'number: Infinity is not allowed; a whole number from 1 to 2147483647'],
+    ])('%s is refused by its name', async (path, said) => {
+      const refused = await ask('GET', path.replace('ID', id));
+      expect([refused.status, refused.body['detail']]).toEqual([400, expect.stringContaining(said)]);
     });
 
     test('an address that is wrongly escaped is answered as every other error', async () => {

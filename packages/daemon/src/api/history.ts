@@ -14,7 +14,7 @@ import { finite, lastMs, lookBody, timeText, versionBody } from './bodies.ts';
 import { notWatched } from './pages.ts';
 import { type Api, Media, operation } from './operation.ts';
 import { problem } from './problem.ts';
-import { DifferenceBody, LookBody, Nullable, Time, VersionBody, idParams, OneOf } from './schemas.ts';
+import { DifferenceBody, LookBody, Nullable, Time, VersionBody, VersionNumber, idParams, OneOf } from './schemas.ts';
 
 /** What a row of the river shows; the page's own view has all of it. */
 const briefBlocks = 4;
@@ -51,7 +51,7 @@ function versionRoutes(app: Api, desk: Desk): void {
   const one = operation({
     tag: 'history',
     summary: 'One version, as text',
-    params: Type.Object({ ...idParams.properties, number: Type.Integer({ minimum: 1 }) }),
+    params: Type.Object({ ...idParams.properties, number: VersionNumber }),
     answers: { 200: Media('text/plain', 'The part of the page that is watched.') },
   });
   app.get('/api/pages/:id/versions/:number', { schema: one }, async (request, reply) => {
@@ -65,7 +65,7 @@ function versionRoutes(app: Api, desk: Desk): void {
     tag: 'history',
     summary: 'The whole page as it came with one version, where it is kept (`options.keepRaw`)',
     description: 'Always as plain text: what strangers wrote is not run anywhere.',
-    params: Type.Object({ ...idParams.properties, number: Type.Integer({ minimum: 1 }) }),
+    params: Type.Object({ ...idParams.properties, number: VersionNumber }),
     answers: { 200: Media('text/plain', 'The page as the server sent it.') },
   });
   app.get('/api/pages/:id/versions/:number/raw', { schema: raw }, async (request, reply) => {
@@ -134,8 +134,8 @@ function diffRoute(app: Api, desk: Desk): void {
     summary: 'What differs between two versions; the last two unless said otherwise',
     params: idParams,
     querystring: Type.Object({
-      from: Type.Optional(Type.Integer({ minimum: 1 })),
-      to: Type.Optional(Type.Integer({ minimum: 1 })),
+      from: Type.Optional(VersionNumber),
+      to: Type.Optional(VersionNumber),
       brief: Type.Optional(Type.Boolean({ description: 'Only the first places, for a list.' })),
       noise: Type.Optional(Type.Boolean({ description: 'With what is otherwise ignored.' })),
     }),

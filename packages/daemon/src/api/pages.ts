@@ -11,7 +11,7 @@ import { type Api, Nothing, operation } from './operation.ts';
 import { PageLists, pageFilters, pageOrders, type PageFilter } from './page-list.ts';
 import { problem, unavailable } from './problem.ts';
 import { badCursor, cursorOf, listed } from './query.ts';
-import { Nullable, OneOf, PageBody, PageChange, PageInput, idParams } from './schemas.ts';
+import { Nullable, OneOf, PageBody, PageChange, PageInput, countMax, idParams } from './schemas.ts';
 import { exceptBody } from './validation.ts';
 
 /** What fits into a strip a hundred pixels wide. */
@@ -99,7 +99,7 @@ function listRoute(app: Api, desk: Desk, lists: PageLists, bodyOf: BodyOf): void
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
       cursor: Type.Optional(Type.String({ description: '`next` of the answer before.' })),
       order: Type.Optional(OneOf(pageOrders)),
-      skip: Type.Optional(Type.Integer({ minimum: 0 })),
+      skip: Type.Optional(Type.Integer({ minimum: 0, maximum: countMax })),
       activity: Type.Optional(Type.Boolean({ description: 'With the last looks of each page.' })),
     }),
     answers: {

@@ -15,6 +15,9 @@ const closed = { additionalProperties: false } as const;
 
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 export const Time = Type.String({ format: 'date-time' });
+/** The largest whole number that every store can hold in a place for one. */
+export const countMax = 2 ** 31 - 1;
+export const VersionNumber = Type.Integer({ minimum: 1, maximum: countMax });
 const OneOf = <const Words extends readonly string[]>(words: Words) =>
   Type.Unsafe<Words[number]>({ type: 'string', enum: [...words] });
 export { OneOf };

@@ -3,8 +3,13 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { FastifyRouteSchemaDef, FastifySchemaCompiler } from 'fastify/types/schema.js';
 import { schemas } from './schemas.ts';
 
+/** A day, or a time with the zone it is meant in; no other text, though a `Date` would make something of many. */
+const isTime = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/i.test(text) && !Number.isNaN(Date.parse(text));
+
 function compiler(coerceTypes: boolean): InstanceType<typeof Ajv2020> {
-  const ajv = new Ajv2020({ coerceTypes, useDefaults: true, verbose: true, strict: false, validateFormats: false });
+  const formats = { 'date-time': isTime };
+  const ajv = new Ajv2020({ coerceTypes, useDefaults: true, verbose: true, strict: false, formats });
   for (const schema of schemas) ajv.addSchema(schema);
   return ajv;
 }
@@ -48,7 +53,7 @@ function sentenceOf(errors: readonly ErrorObject[], data: unknown): string {
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
+  const text = (typeof value === 'number' ? String(value) : JSON.stringify(value)) ?? 'nothing';
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
@@ -65,6 +70,7 @@ const kinds: Readonly<Record<string, string>> = {
 function allowed(error: ErrorObject): string {
   const schema = (error.parentSchema ?? {}) as { minimum?: number; maximum?: number; enum?: unknown[] };
   if (schema.enum) return `one of ${schema.enum.join(', ')} is expected`;
+  if (error.keyword === 'format') return 'a time such as 2026-01-05T14:00:00Z is expected';
   const { type } = error.params as { type?: string | string[] };
   if (schema.minimum !== undefined && schema.maximum !== undefined)
     return `a whole number from ${schema.minimum} to ${schema.maximum} is expected`;

@@ -3,8 +3,8 @@
  * whole daemon runs on it unchanged, a month in seconds, and the same seed gives the same run.
  *
  * Sleepers wake in order of their time, and of their going to sleep where times are equal. After each wake-up, all promise
- * reactions run (one turn of the event loop) before time moves on; work that waits for real input or output would be
- * overtaken by time, so a simulation must not contain any.
+ * reactions run (one turn of the event loop) before time moves on. Work that waits for real input or output would be
+ * overtaken by time, so time must be told to `hold` for it.
  */
 import { DueQueue } from '@revisit/core';
 import type { Clock } from '../values/clock.ts';
@@ -28,13 +28,14 @@ export class VirtualClock implements Clock {
   readonly #free: number[] = [];
   readonly #slotAt = new Map<number, number>();
   readonly #next = new DueQueue();
+  readonly #held = new Set<Promise<unknown>>();
 
   constructor(startMs: number) {
     this.#nowMs = startMs;
   }
 
   nowMs(): number {
-    return this.#nowMs;
+    return Math.floor(this.#nowMs);
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -54,7 +55,7 @@ export class VirtualClock implements Clock {
         };
         signal.addEventListener('abort', abort, { once: true });
       }
-      this.#moment(this.#nowMs + Math.max(0, ms)).sleepers.push(sleeper);
+      this.#moment(Math.ceil(this.#nowMs + Math.max(0, ms))).sleepers.push(sleeper);
     });
   }
 
@@ -63,11 +64,28 @@ export class VirtualClock implements Clock {
     this.#nowMs += ms;
   }
 
+  /** Time stands still until the work has settled. */
+  hold<Value>(work: Promise<Value>): Promise<Value> {
+    this.#held.add(work);
+    const done = (): boolean => this.#held.delete(work);
+    work.then(done, done);
+    return work;
+  }
+
+  /** All that follows from the last wake-up has been done. */
+  async #rest(): Promise<void> {
+    await turn();
+    while (this.#held.size > 0) {
+      await Promise.allSettled(this.#held);
+      await turn();
+    }
+  }
+
   /** Lets time pass until the promise settles or the end is reached; then time stops. */
   async runUntil(endMs: number, finished?: Promise<unknown>): Promise<void> {
     let done = false;
     void finished?.finally(() => (done = true));
-    await turn();
+    await this.#rest();
     while (!done) {
       const slot = this.#next.first();
       const moment = this.#moments[slot];
@@ -81,7 +99,7 @@ export class VirtualClock implements Clock {
       // After a machine has slept, many wake late.
       this.#nowMs = Math.max(this.#nowMs, moment.atMs);
       resolve();
-      await turn();
+      await this.#rest();
     }
   }
 

@@ -38,7 +38,21 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       ...settings,
     })),
   );
-  return { clock, web, store: options.store, random: luck };
+  return { clock, web, store: timeless(options.store, clock), random: luck };
+}
+
+/** The store, at whose calls time stands still: one that is a server away works in real time. */
+function timeless(store: Store, clock: VirtualClock): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]): unknown => {
+        const answer: unknown = value.apply(target, given);
+        return answer instanceof Promise ? clock.hold(answer) : answer;
+      };
+    },
+  });
 }
 
 /** A fresh process over the world's store: what a restart finds is what was committed. */

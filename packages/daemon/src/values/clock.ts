@@ -1,6 +1,6 @@
 /** Time as the daemon knows it. The real one and a virtual one stand behind this; nothing else reads a clock. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Whole milliseconds since the epoch: stores keep times as such. */
   nowMs(): number;
   /** Resolves after that long, or at once when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
