@@ -43,12 +43,17 @@ const freePort = (): Promise<number> =>
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 const children: ChildProcess[] = [];
+let ending: Promise<never> | undefined;
+/** One that was killed has no code. */
+const isOver = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 function run(name: string, command: string, words: readonly string[]): ChildProcess {
   const child = spawn(command, words, { stdio: ['ignore', 'ignore', 'pipe'] });
   child.stderr.on('data', (chunk: Buffer) => {
     for (const line of chunk.toString().split('\n')) if (line !== '') say(`${name}: ${line}`);
   });
-  child.on('exit', (code) => code !== null && code !== 0 && say(`${name} ended with ${code}`));
+  child.on('exit', (code, signal) => {
+    if (code !== 0 && !ending) say(`${name} ended ${signal === null ? `with ${code}` : `by ${signal}`}`);
+  });
   children.push(child);
   return child;
 }
@@ -116,6 +121,23 @@ const roles = {
 mkdirSync(folder, { recursive: true });
 keysFor(roles);
 const [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
+// The database from npm would end by itself at a signal, under the feet of those who use it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal);
+const end = (code: number): Promise<never> => (ending ??= endAll(code));
+async function endAll(code: number): Promise<never> {
+  const [servers, others] = [children.slice(0, 3), children.slice(3)];
+  const gone = (child: ChildProcess): Promise<void> =>
+    isOver(child) ? Promise.resolve() : new Promise((done) => child.once('exit', () => done()));
+  for (const child of others) child.kill('SIGTERM');
+  await Promise.all(others.map(gone));
+  for (const child of servers) child.kill('SIGTERM');
+  await Promise.all(servers.map(gone));
+  // It waits for ever for a database that somebody has stopped before.
+  await Promise.race([postgres.stop(), pause(10_000)]);
+  process.exit(code);
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end(0));
+
 const config = join(folder, 'revisit.yaml');
 writeFileSync(config, 'natsReplicas: 3\n');
 const keyOf = (name: string): string[] => ['--nats', nats, '--nats-key', join(folder, 'access', `${name}.nk`)];
@@ -127,7 +149,7 @@ const serving = await Promise.all(
     const words = ['serve', config, ...place, '--store', postgres.url, ...keyOf(name), ...positionals];
     for (;;) {
       const child = run(name, process.execPath, [bin, ...words]);
-      while (child.exitCode === null) {
+      while (!isOver(child)) {
         const up = await fetch(`http://127.0.0.1:${port}/healthz`).then(
           (answer) => answer.ok,
           () => false,
@@ -135,6 +157,8 @@ const serving = await Promise.all(
         if (up) return `http://127.0.0.1:${port}`;
         await pause(100);
       }
+      // Asked wrongly, it would be so again.
+      if (ending || child.exitCode === 2) await end(2);
       await pause(1_000);
     }
   }),
@@ -156,21 +180,3 @@ for (const name of roles.observer)
   ]);
 process.stdout.write(`${serving.join('\n')}\n`);
 say(`The cluster runs: ${serving.join(' and ')}  (Ctrl-C ends it)`);
-
-// The database from npm would end by itself at a signal, under the feet of those who use it.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal);
-let ending = false;
-async function end(): Promise<void> {
-  if (ending) return;
-  ending = true;
-  const [servers, others] = [children.slice(0, 3), children.slice(3)];
-  const gone = (child: ChildProcess): Promise<void> =>
-    child.exitCode !== null ? Promise.resolve() : new Promise((done) => child.once('exit', () => done()));
-  for (const child of others) child.kill('SIGTERM');
-  await Promise.all(others.map(gone));
-  for (const child of servers) child.kill('SIGTERM');
-  await Promise.all(servers.map(gone));
-  await postgres.stop();
-  process.exit(0);
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end());

@@ -261,6 +261,14 @@ test.skipIf(locate('nats-server') === undefined)(
       // Commands find a coordinator by its folder.
       const pages = await revisit(['pages', '--json', '--data', join(folder, 'coordinator-2')]);
       expect(pages.out).toContain(id);
+      // One that is killed is told of, and is not waited for in the end.
+      const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' });
+      const robot = stdout
+        .split('\n')
+        .map((line) => line.trim().split(/\s+/))
+        .find(([, parent, ...words]) => parent === String(child.pid) && words.includes('robot-1'));
+      process.kill(Number(robot![0]), 'SIGKILL');
+      await eventually(() => said.includes('robot-1 ended by SIGKILL'));
     } finally {
       const ended = new Promise((done) => child.once('exit', done));
       child.kill('SIGTERM');
@@ -268,5 +276,21 @@ test.skipIf(locate('nats-server') === undefined)(
       await web.close();
       rmSync(folder, { recursive: true, force: true });
     }
+  },
+);
+
+test.skipIf(locate('nats-server') === undefined)(
+  'the local script ends by itself when it was asked wrongly',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'revisit-local-'));
+    const words = ['--folder', folder, '--robots', '0', '--observers', '0', '--', '--budget', 'much'];
+    const child = spawn(process.execPath, [join(deploy, 'local.ts'), ...words], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    expect(await new Promise((done) => child.once('close', done))).toBe(2);
+    expect(said).toContain('--budget much: a rate');
+    rmSync(folder, { recursive: true, force: true });
   },
 );

@@ -26,7 +26,7 @@ async function migrate(options: MigrateOptions): Promise<CommandOutcome> {
   if (source.kind === 'failed') return wrong(`--data ${source.sentence}`);
   const { connect, moveIn } = await import('@revisit/cluster');
   const connected = await connect(options.to);
-  if (connected.kind === 'failed') return wrong(`--to ${connected.sentence}`);
+  if (connected.kind === 'failed') return wrong(`--to: ${connected.sentence}`);
   const bar = progress('migrate', source.source.rowCount);
   try {
     const outcome = await moveIn(connected.connection, source.source, resolve(options.data), (...at) => bar.to(...at));
