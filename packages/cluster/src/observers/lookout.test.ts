@@ -104,6 +104,15 @@ describe('an observer', () => {
     expect(lookout.counts().places).toBe(0);
   });
 
+  test('looks no more often for being asked in between', async () => {
+    for (let i = 0; i < 20; i++) {
+      await ask();
+      await pass(16_000);
+    }
+    expect(source.asked).toBeGreaterThan(30);
+    expect(source.asked).toBeLessThanOrEqual(1 + (20 * 16_000) / 10_000);
+  });
+
   test('an errand that was long on its way gives no more time than its coordinator reckons with', async () => {
     await ask({ mandate: { everyMs: 10_000, forMs: 60_000, sinceMs: clock.nowMs() - 40_000 } });
     await pass(200_000);

@@ -236,8 +236,9 @@ export class Lookout {
     const untilMs = Math.min(nowMs, mandate.sinceMs) + mandate.forMs;
     const known = this.#places.get(key);
     if (!known && !pages) return undefined;
-    const place = known ?? freshPlace(probe, pages!, mandate, nowMs + mandate.everyMs);
-    Object.assign(place, { probe, mandate, untilMs }, pages ? { pages } : {});
+    const place = known ?? freshPlace(probe, pages!, mandate, nowMs);
+    const nextMs = Math.min(place.nextMs, nowMs + mandate.everyMs);
+    Object.assign(place, { probe, mandate, untilMs, nextMs }, pages ? { pages } : {});
     this.#places.set(key, place);
     return place;
   }
@@ -250,7 +251,8 @@ export class Lookout {
   async #lookNow(place: Place): Promise<void> {
     const validators = place.seen?.fetched.validators ?? {};
     const observation = await this.#observer.observe({ ...place.probe, validators });
-    place.nextMs = this.#clock.nowMs() + place.mandate.everyMs;
+    // A look that an errand asked for before its time was that one: the mandate's looks are no more for being asked.
+    place.nextMs = Math.max(this.#clock.nowMs(), place.nextMs) + place.mandate.everyMs;
     place.requests += observation.requests;
     if (observation.requests > 0) {
       place.looks++;
