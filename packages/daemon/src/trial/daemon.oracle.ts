@@ -31,7 +31,7 @@ export function daemonSuite(name: string, place: () => Promise<Place>): void {
     test('a page is added, its change is seen and streamed; a second daemon is turned away; Ctrl-C ends it', async () => {
       here = await place();
       web.pages.set('/live', '<p>one</p>');
-      const daemon = await here.serve(['--budget', '50/second', '--spacing', '10ms', ...open]);
+      const daemon = await here.serve(['--budget', '10/second', '--spacing', '10ms', ...open]);
       const stream = await fetch(`${daemon.url}/api/changes/stream?after=0`);
       const command = (...words: string[]) => revisitHere([...words, '--data', here.folder]);
       const { id } = (JSON.parse((await command('add', `${web.url}/live`, '--json')).out) as { id: string }[])[0]!;

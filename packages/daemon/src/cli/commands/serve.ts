@@ -52,8 +52,9 @@ async function serve(file: string | undefined, flags: Flags): Promise<CommandOut
   const { startDaemon } = await import('../../daemon.ts');
   const started = await startDaemon(config.value, stop.signal, world.value);
   if (started.kind === 'wrong') return wrong(started.sentence);
-  note(`Revisit watches. Dashboard and API: ${started.daemon.url}  (Ctrl-C ends it)`);
+  // Whoever reads the line may end it at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+  note(`Revisit watches. Dashboard and API: ${started.daemon.url}  (Ctrl-C ends it)`);
   await started.daemon.ended;
   return done;
 }
