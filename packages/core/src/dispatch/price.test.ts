@@ -29,3 +29,23 @@ test('without a market the price is free, and a market that comes later takes wh
   price.follow(5, 1, 10, 0);
   expect(price.at(0)).toBeCloseTo(5 * correctionMax, 9);
 });
+
+test('a budget of which nothing is used finds its price in seconds, however long it was right before', () => {
+  const price = new Price(30 * 86_400);
+  price.setBudget(50, 6, 0);
+  price.follow(3e-4, 50, 6, 0);
+  // A thousand seconds at the budget's pace make it sure of itself.
+  for (let look = 1; look <= 50_000; look++) price.spent(look / 50);
+  const sure = price.at(1000);
+  for (let tick = 1; tick <= 20; tick++) price.at(1000 + tick / 2);
+  expect(price.at(1010) / sure).toBeLessThan(0.01);
+  // With a look now and then, but far fewer than allowed, as well.
+  const slow = new Price(30 * 86_400);
+  slow.follow(3e-4, 50, 6, 0);
+  for (let look = 1; look <= 50_000; look++) slow.spent(look / 50);
+  for (let tick = 1; tick <= 100; tick++) {
+    slow.at(1000 + tick / 5);
+    if (tick % 20 === 0) slow.spent(1000 + tick / 5);
+  }
+  expect(slow.at(1020) / sure).toBeLessThan(0.01);
+});

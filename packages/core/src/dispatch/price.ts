@@ -20,6 +20,9 @@ const inertiaMin = 40;
 const inertiaShare = 0.25;
 /** One call moves the price by at most this factor's logarithm. */
 const stepMax = 0.5;
+/** Nights and weekends lend to busier times, and then a page forgoes a look or two. A budget of which nothing at all was used for so
+ * many looks, and so many of every page, is not lent: the price is far too high, and falls as fast as at first until somebody looks. */
+const unusedMost = { looks: 2 * inertiaMin, looksOfPage: 8 };
 /** A host asks more often than this, in seconds and looks; where it did not, it slept, and looks not made then are not owed. */
 const awakeSeconds = 7200;
 const awakeLooks = 16;
@@ -39,6 +42,8 @@ export class Price {
   private budget = 0;
   private perPage = 0;
   private allowed = 0;
+  /** Looks allowed since the last that was made. */
+  private unused = 0;
   private last = Number.NaN;
   private pressed = false;
   private paid = false;
@@ -94,6 +99,7 @@ export class Price {
   spent(now: number): void {
     this.pass(now);
     this.paid = true;
+    this.unused = 0;
     this.level += 1 / this.inertia();
     this.bound();
   }
@@ -145,6 +151,11 @@ export class Price {
     this.level = Math.max(Math.log(correctionMin), Math.min(Math.log(correctionMax), this.level));
   }
 
+  private isUnused(): boolean {
+    const pages = this.perPage > 0 ? this.budget / this.perPage : 1;
+    return this.unused > Math.max(unusedMost.looks, unusedMost.looksOfPage * pages);
+  }
+
   private inertia(): number {
     return Math.max(inertiaMin, Math.min(inertiaShare * this.allowed, this.budget * this.horizonSeconds));
   }
@@ -155,7 +166,9 @@ export class Price {
     const passed = Math.min(now - this.last, Math.max(awakeSeconds, awakeLooks / this.budget));
     this.last = now;
     this.allowed += this.budget * passed;
-    if (!this.pressed) this.level -= Math.min(stepMax, (this.budget * passed) / this.inertia());
+    this.unused += this.budget * passed;
+    const inertia = this.isUnused() ? inertiaMin : this.inertia();
+    if (!this.pressed) this.level -= Math.min(stepMax, (this.budget * passed) / inertia);
     this.bound();
   }
 }
