@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { killAgainAndAgain } from './killed-daemon.ts';
 import { revisitHere } from './command-here.ts';
 import { eventually, loopbackWeb, revisit, type LoopbackWeb } from './command.ts';
+import { everyPageHas } from './newest.ts';
 import type { Place } from './place.ts';
 
 /** Lives of the daemon that end with SIGKILL; `telling.kill.test.ts` and the soak have more of them for the single process. */
@@ -87,13 +88,7 @@ export function daemonSuite(name: string, place: () => Promise<Place>): void {
         await daemon.end('SIGKILL');
       }
       const last = await here.serve(words);
-      const versions = await eventually(async () => {
-        const { pages } = await json<{ pages: { id: string; version: number }[] }>(`${last.url}/api/pages`);
-        const texts = await Promise.all(
-          pages.map(async ({ id, version }) => (await fetch(`${last.url}/api/pages/${id}/versions/${version}`)).text()),
-        );
-        return texts.every((text) => text.includes('edition 4')) && pages;
-      });
+      const versions = await everyPageHas('edition 4', last.url);
       const { changes } = await json<{ changes: { id: string; pageId: string; toVersion: number }[] }>(
         `${last.url}/api/changes?limit=1000`,
       );

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { integer, random, type Random } from '@revisit/core';
 import { receiptOf, wrongIn, type Receipt } from '../simulation/receivers.ts';
 import { eventually, loopbackWeb, type Serving } from './command.ts';
+import { everyPageHas } from './newest.ts';
 import { inFolder, type Place } from './place.ts';
 
 export interface KilledReport {
@@ -96,19 +97,19 @@ async function subscribe(first: Serving, url: string): Promise<void> {
   await first.end('SIGKILL');
 }
 
-/** One last process looks at the pages as they stand and once more when all were edited, tells all that waits and ends in order. */
+/** One last process sees all pages as they stand and in their last edition, tells all that waits and ends in order. */
 async function finish(last: Serving, edit: () => void): Promise<void> {
-  const ask = async (path: string) => (await fetch(`${last.url}${path}`)).json() as Promise<Record<string, unknown[]>>;
-  const looks = async () => ((await ask('/api/pages'))['pages'] as { looks: number }[]).map((page) => page.looks);
   // On a slow machine the lives before may have ended without keeping a look; here every page changes after one.
-  await eventually(async () => (await looks()).every((count) => count > 0));
+  await everyPageHas('edition', last.url);
   edit();
-  // A look that was under way saw the page as it was.
-  await eventually(async () => ((await ask('/api/changes'))['changes'] as unknown[]).length > 0);
-  const before = await looks();
-  // No page changes any more: after one look at each, what waits is all there will be.
-  await eventually(async () => (await looks()).every((count, i) => count > before[i]!));
-  await eventually(async () => (await ask('/api/deliveries?status=due'))['deliveries']!.length === 0);
+  // No page changes any more: what waits is all there will be. Counting looks would not do, one under way saw the page as it was.
+  await everyPageHas('last edition', last.url);
+  await eventually(async () => {
+    const { deliveries } = (await (await fetch(`${last.url}/api/deliveries?status=due`)).json()) as {
+      deliveries: unknown[];
+    };
+    return deliveries.length === 0;
+  });
   await last.end('SIGTERM');
 }
 
