@@ -1,5 +1,5 @@
 /**
- * What the tests need beyond npm: Debian's chromium and nats-server. As root on Debian they are installed; elsewhere the
+ * What the tests need beyond npm: Debian's chromium, nats-server and pgbouncer. As root on Debian they are installed; elsewhere the
  * missing program is named with how to get it, its tests are skipped loudly, and with CI=true that is a failure.
  */
 import { spawnSync } from 'node:child_process';
@@ -29,6 +29,12 @@ export const programs: readonly Program[] = [
     ],
     debian: 'nats-server',
     elsewhere: 'install nats-server 2.9 or later, or set REVISIT_NATS_SERVER to its path',
+  },
+  {
+    name: 'pgbouncer',
+    paths: ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer'],
+    debian: 'pgbouncer',
+    elsewhere: 'install pgbouncer, or set REVISIT_PGBOUNCER to its path',
   },
 ];
 

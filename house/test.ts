@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fetchOldestNode, oldestVersion } from './oldest-node.ts';
+import { fetchOldest, oldestNode, oldestPostgres } from './oldest.ts';
 import { provision } from './provision.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -28,7 +28,8 @@ if (missing.length > 0 && process.env['CI'] === 'true') {
   process.exit(1);
 }
 
-const fetched = fetchOldestNode();
+const olds = [oldestNode, oldestPostgres];
+const fetched = Promise.all(olds.map(fetchOldest));
 const checks = [
   run('types', 'tsc', ['-p', 'tsconfig.json']),
   run('types of core alone', 'tsc', ['-p', 'packages/core/tsconfig.json']),
@@ -37,12 +38,15 @@ const checks = [
   run('format', 'oxfmt', ['--check', '.']),
 ];
 
-const withoutOldest = await fetched;
-if (withoutOldest !== undefined) {
-  say(`MISSING Node ${oldestVersion}, so the packed packages are tried on this Node only: ${withoutOldest}`);
-  say('   npm fetches it once from its registry; without one, REVISIT_NODE_OLDEST names a binary of that version.');
-  if (process.env['CI'] === 'true') process.exit(1);
+let lacking = false;
+for (const [i, why] of (await fetched).entries()) {
+  if (why === undefined) continue;
+  const { name, version, without, variable } = olds[i]!;
+  say(`MISSING ${name} ${version}, so ${without}: ${why}`);
+  say(`   npm fetches it once from its registry; without one, ${variable} names where it is.`);
+  lacking = true;
 }
+if (lacking && process.env['CI'] === 'true') process.exit(1);
 
 const folder = mkdtempSync(join(tmpdir(), 'revisit-test-'));
 const report = join(folder, 'report.json');

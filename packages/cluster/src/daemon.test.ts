@@ -3,12 +3,13 @@ import { revisit } from '../../daemon/src/trial/command.ts';
 import { daemonSuite } from '../../daemon/src/trial/daemon.oracle.ts';
 import { locate } from '../../../house/provision.ts';
 import { inCluster } from './trial/place.ts';
-import { type PostgresServer, startPostgres } from './trial/postgres-server.ts';
+import { startPooled } from './trial/pooler.ts';
+import type { PostgresServer } from './trial/postgres-server.ts';
 
 describe.skipIf(locate('nats-server') === undefined)('what holds for one process holds for the cluster', () => {
   let postgres: PostgresServer;
   beforeAll(async () => {
-    postgres = await startPostgres();
+    postgres = await startPooled();
   });
   afterAll(() => postgres.end());
 

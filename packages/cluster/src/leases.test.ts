@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shardCount } from './dispatch/streams.ts';
 import { Leases } from './leases.ts';
 import { type Connection, connect } from './store/connection.ts';
-import { type PostgresServer, startPostgres } from './trial/postgres-server.ts';
+import { startPooled } from './trial/pooler.ts';
+import type { PostgresServer } from './trial/postgres-server.ts';
 
 let server: PostgresServer;
 let connection: Connection;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await startPooled();
   const connected = await connect(await server.database('leases'));
   if (connected.kind === 'failed') throw new Error(connected.sentence);
   connection = connected.connection;

@@ -15,7 +15,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from './cli/program.ts';
-import { oldestNode, oldestVersion } from '../../../house/oldest-node.ts';
+import { locateOldest, oldestNode } from '../../../house/oldest.ts';
 import { packAll, stageAll } from '../../../house/pack.ts';
 import { programsOf, root } from './trial/documents.ts';
 
@@ -96,9 +96,10 @@ describe('the packages as they are published', () => {
   });
 
   /** This Node, and the oldest one that the packages promise to run on, where it is here. */
+  const oldNode = locateOldest(oldestNode);
   const nodes = [
     { label: 'this-node', node: process.execPath },
-    ...(oldestNode() === undefined ? [] : [{ label: `node-${oldestVersion}`, node: oldestNode()! }]),
+    ...(oldNode === undefined ? [] : [{ label: `node-${oldestNode.version}`, node: oldNode }]),
   ];
 
   describe.each(nodes)('on $label', ({ label, node }) => {

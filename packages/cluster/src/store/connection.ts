@@ -40,10 +40,14 @@ export function faultOf(error: unknown): Fault {
 
 export class Connection {
   readonly #pool: pg.Pool;
+  readonly #begin: string;
   #hurried = false;
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, patienceMs: number) {
     this.#pool = pool;
+    // The server gives up first; where its word does not come through, so do we. Said in each transaction, because a pooler
+    // takes no settings with a connection, and would give those of a session to others.
+    this.#begin = `BEGIN; SET LOCAL statement_timeout = ${patienceMs}`;
     // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
     pool.on('error', () => {});
     // Likewise one that breaks between two statements of a transaction: the next statement tells.
@@ -52,13 +56,13 @@ export class Connection {
 
   /** Reads, and single statements that may safely run twice. While the server is away this waits for it. */
   query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return this.#patiently(() => this.#pool.query<Row>(text, [...values]).then((answer) => answer.rows));
+    return this.must((sql) => sql.query<Row>(text, [...values]).then((answer) => answer.rows));
   }
 
   /** The same with rows as arrays: giving names to each of a million rows takes longer than reading them. */
   arrays<Row extends readonly unknown[]>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    return this.#patiently(() =>
-      this.#pool.query({ text, values: [...values], rowMode: 'array' }).then((answer) => answer.rows as never),
+    return this.must((sql) =>
+      sql.query({ text, values: [...values], rowMode: 'array' }).then((answer) => answer.rows as never),
     );
   }
 
@@ -96,7 +100,7 @@ export class Connection {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
     try {
-      await client.query('BEGIN');
+      await client.query(this.#begin);
       const value = await work(client);
       await client.query('COMMIT');
       return value;
@@ -139,11 +143,10 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       connectionString: url,
       max: connectionsMax,
       connectionTimeoutMillis: Math.min(5_000, patienceMs),
-      // The server gives up first; where its word does not come through, so do we.
-      statement_timeout: patienceMs,
       query_timeout: patienceMs + 500,
       keepAlive: true,
     }),
+    patienceMs,
   );
   try {
     const outcome = await connection.write(migrate);

