@@ -28,6 +28,12 @@ export interface VersionRow {
   readonly bytes: number;
 }
 
+/** A version whose words are to be indexed. */
+export interface NewWords extends Pick<VersionRow, 'pk' | 'id' | 'number'> {
+  readonly title: string | undefined;
+  readonly text: string;
+}
+
 const hex = (name: Uint8Array): string => Buffer.from(name.buffer, name.byteOffset, name.length).toString('hex');
 const blob = (name: string): Buffer => Buffer.from(name, 'hex');
 
@@ -69,8 +75,8 @@ export class Archive {
     return this.#sql('SELECT * FROM versions WHERE pk = ? AND number = ?').get(pk, number) as VersionRow | undefined;
   }
 
-  /** A new version of a page, with the words by which it is found. */
-  keep(pk: number, number: number, atMs: number, projection: Projection, raw: string | undefined): void {
+  /** A new version of a page; it is found by its words when those are indexed. */
+  keep(pk: number, number: number, atMs: number, projection: Projection, raw: string | undefined): NewWords {
     const bytes = Buffer.from(projection.text, 'utf8');
     const base = baseNumber(number);
     const below = base === undefined ? undefined : this.row(pk, base);
@@ -82,23 +88,31 @@ export class Archive {
     const { lastInsertRowid } = this.#sql(
       'INSERT INTO versions (pk, number, at, content, raw, format, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ).run(pk, number, atMs, blob(name), rawName === undefined ? null : blob(rawName), projection.format, bytes.length);
-    this.index(pk, Number(lastInsertRowid), number, projection.title, projection.text);
+    return { pk, id: Number(lastInsertRowid), number, title: projection.title, text: projection.text };
   }
 
-  /** The current copy is found by all its words; a version of the past by those that it brought. */
-  index(pk: number, id: number, number: number, title: string | undefined, text: string): void {
-    const before = number > 1 ? this.text(pk, number - 1) : undefined;
-    this.#sql('DELETE FROM current_words WHERE rowid = ?').run(pk);
-    this.#sql('INSERT INTO current_words (rowid, title, body) VALUES (?, ?, ?)').run(
-      pk,
-      searchable(title ?? ''),
-      searchable(text),
-    );
-    this.#sql('INSERT INTO past_words (rowid, title, body) VALUES (?, ?, ?)').run(
-      id,
-      searchable(title ?? ''),
-      searchable(brought(before, text)),
-    );
+  /**
+   * The current copy is found by all its words; a version of the past by those that it brought. Rows come in their order, all
+   * at once: whenever one comes before the last, FTS5 writes out what it has gathered, to be put together with all else again.
+   */
+  index(versions: readonly NewWords[]): void {
+    const newest = new Map(versions.map((version) => [version.pk, version]));
+    const current = [...newest.values()].sort((a, b) => a.pk - b.pk);
+    for (const { pk } of current) this.#sql('DELETE FROM current_words WHERE rowid = ?').run(pk);
+    for (const { pk, title, text } of current)
+      this.#sql('INSERT INTO current_words (rowid, title, body) VALUES (?, ?, ?)').run(
+        pk,
+        searchable(title ?? ''),
+        searchable(text),
+      );
+    for (const { pk, id, number, title, text } of versions.toSorted((a, b) => a.id - b.id)) {
+      const before = number > 1 ? this.text(pk, number - 1) : undefined;
+      this.#sql('INSERT INTO past_words (rowid, title, body) VALUES (?, ?, ?)').run(
+        id,
+        searchable(title ?? ''),
+        searchable(brought(before, text)),
+      );
+    }
   }
 
   /** As it stands on the disk, whatever is remembered of it. */

@@ -119,7 +119,7 @@ export class SqliteCare {
         mend: () => {
           const text = this.#archive.text(row.pk, row.number);
           this.#db.prepare('DELETE FROM past_words WHERE rowid = ?').run(row.id);
-          if (text !== undefined) this.#archive.index(row.pk, row.id, row.number, row.title ?? undefined, text);
+          if (text !== undefined) this.#archive.index([{ ...row, title: row.title ?? undefined, text }]);
         },
       });
     }

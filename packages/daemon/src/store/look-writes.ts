@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
-import { Archive } from './archive.ts';
+import { Archive, type NewWords } from './archive.ts';
 import { type LookRows, type News, type ReadRow, readRows } from './look-rows.ts';
 import { SqliteOutbox } from './outbox.ts';
 import { stateColumns } from './rows.ts';
@@ -14,7 +14,7 @@ import { stateColumns } from './rows.ts';
 const lasting: readonly string[] = ['hash', 'detect_state'];
 const updateState = `UPDATE states SET ${stateColumns
   .map((column) => `${column} = ${lasting.includes(column) ? `coalesce(?, ${column})` : '?'}`)
-  .join(', ')} WHERE pk = (SELECT pk FROM pages WHERE id = ?)`;
+  .join(', ')} WHERE pk = ?`;
 
 export class LookWrites {
   readonly #sql: (text: string) => Database.Statement<unknown[]>;
@@ -30,27 +30,34 @@ export class LookWrites {
   /** Answers the changes as they stand in the log. */
   keep(rows: LookRows): readonly Change[] {
     const changes: Change[] = [];
+    const words: NewWords[] = [];
     for (const row of readRows(rows)) {
-      const change = this.#keep(row);
+      const change = this.#keep(row, words);
       if (change) changes.push(change);
     }
+    this.#archive.index(words);
     return changes;
   }
 
-  #keep({ look, state, news }: ReadRow): Change | undefined {
-    const [pageId, ...line] = look;
+  #keep({ look, state, news }: ReadRow, words: NewWords[]): Change | undefined {
+    const [pageId, atMs, ...line] = look;
+    const page = this.#sql('SELECT pk FROM pages WHERE id = ?').get(pageId) as { pk: number } | undefined;
     // The page was removed while we looked.
-    if (this.#sql(updateState).run(...state, pageId).changes === 0) return undefined;
-    this.#sql('INSERT OR REPLACE INTO looks SELECT pk, ?, ?, ?, ? FROM pages WHERE id = ?').run(...line, pageId);
-    return news && this.#bring(pageId, look[1], news);
+    if (!page) return undefined;
+    const { pk } = page;
+    this.#sql(updateState).run(...state, pk);
+    // One row, and none taken away: a statement that could be taken back alone makes FTS5 write out the words of every change
+    // before it, and put them together with all others again.
+    if (this.#sql('INSERT OR IGNORE INTO looks VALUES (?, ?, ?, ?, ?)').run(pk, atMs, ...line).changes === 0)
+      this.#sql('UPDATE looks SET kind = ?, duration = ?, bytes = ? WHERE pk = ? AND at = ?').run(...line, pk, atMs);
+    return news && this.#bring(pk, atMs, news, words);
   }
 
-  #bring(pageId: string, atMs: number, { probeId, endedAtMs, projection, raw, change, deliveries }: News) {
+  #bring(pk: number, atMs: number, news: News, words: NewWords[]): Change | undefined {
+    const { probeId, endedAtMs, projection, raw, change, deliveries } = news;
     if (projection) {
-      const { pk, version } = this.#sql(
-        'SELECT pk, version FROM states WHERE pk = (SELECT pk FROM pages WHERE id = ?)',
-      ).get(pageId) as { pk: number; version: number };
-      this.#archive.keep(pk, version, atMs, projection, raw);
+      const { version } = this.#sql('SELECT version FROM states WHERE pk = ?').get(pk) as { version: number };
+      words.push(this.#archive.keep(pk, version, atMs, projection, raw));
     }
     if (!change) return undefined;
     const logged = this.#log(change, probeId);
