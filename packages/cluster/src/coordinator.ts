@@ -74,7 +74,10 @@ export interface TurnedLoop {
   watch(watched: WatchedPage): void;
   unwatch(id: string): void;
   resume(unfinished: Awaited<ReturnType<PostgresStore['unfinished']>>): Promise<void>;
+  readonly settings: { readonly looksPerSecond: number };
   setBudget(looksPerSecond: number): void;
+  lend(requestsPerSecond: number): void;
+  giveBack(requests: number): void;
   stir(): void;
   probeNow(id: string): boolean;
   batchOver(): Promise<void>;

@@ -26,6 +26,8 @@ export interface ObserverCommand extends LinkOptions {
 }
 
 const wordEveryMs = 2_000;
+/** What is found within so long after the first is told with it. */
+const gatherMs = 100;
 /** As many pages as one word may name; the others are named when these have been asked for. */
 const stirredMax = 500;
 const restMs = 500;
@@ -142,7 +144,7 @@ class Post {
     }
   }
 
-  /** Says every two seconds that it is there and what it has found, and answers questions. */
+  /** Says every two seconds that it is there, and what it has found as soon as it has; and answers questions. */
   async speak(signal: AbortSignal): Promise<void> {
     const { name } = this.#command;
     const ears = this.#connection.subscribe(subjects.ask(name), {
@@ -151,13 +153,17 @@ class Post {
         void this.#reply(message.json<Question>()).then((answer) => message.respond(JSON.stringify(answer)));
       },
     });
+    let found = new AbortController();
+    this.#lookout.onFound = () => found.abort('found');
     while (!signal.aborted) {
+      found = new AbortController();
       await this.#journal.alive(this.#clock.nowMs()).catch(() => {});
       const word = { atMs: this.#clock.nowMs(), ...this.#lookout.counts(), stirred: this.#lookout.stirred(stirredMax) };
       // What was said to a link that is away would be said late, in one breath.
       if (this.#connection.getServer() !== '' && !this.#connection.isClosed())
         this.#connection.publish(subjects.word(name), JSON.stringify(word));
-      await this.#clock.sleep(wordEveryMs, signal);
+      await this.#clock.sleep(wordEveryMs, AbortSignal.any([signal, found.signal]));
+      if (found.signal.aborted) await this.#clock.sleep(gatherMs, signal);
     }
     ears.unsubscribe();
   }

@@ -48,8 +48,11 @@ export class Departures {
   /** Pages never seen, which the next dispatch takes as one sweep. */
   readonly #unseen = new Set<string>();
   /** Looks that wait for a faster hour of their site, or for the end of a lifetime, and until when. */
-  readonly #shifted = new Map<number, number>();
-  readonly #asked = new Set<number>();
+  readonly #shifted = new Map<number, { readonly untilMs: number; readonly plannedMs: number | undefined }>();
+  /** Pages that were asked for, and how long after their last look the plan wanted them, where it did. */
+  readonly #asked = new Map<number, number | undefined>();
+  /** Requests a second of the budget that are somebody else's to make. */
+  #lentPerSecond = 0;
   #sweepTurn = false;
   /** Hours in which nothing leaves by the plan. */
   #quiet: OpeningHours = alwaysOpen;
@@ -90,7 +93,17 @@ export class Departures {
 
   setBudget(settings: LoopSettings): void {
     this.#settings = settings;
-    this.#budget.setRate(settings.looksPerSecond / 1000, burstOf(settings), this.#parts.clock.nowMs());
+    this.#flow();
+  }
+
+  lend(requestsPerSecond: number): void {
+    this.#lentPerSecond = requestsPerSecond;
+    this.#flow();
+  }
+
+  #flow(): void {
+    const perSecond = Math.max(0, this.#settings.looksPerSecond - this.#lentPerSecond);
+    this.#budget.setRate(perSecond / 1000, burstOf(this.#settings), this.#parts.clock.nowMs());
   }
 
   setQuiet(quiet: readonly string[]): void {
@@ -128,9 +141,9 @@ export class Departures {
   }
 
   /** The page is asked for, in line or not; false when it was already. */
-  #claim(entry: Entry): boolean {
+  #claim(entry: Entry, plannedMs?: number): boolean {
     if (this.#asked.has(entry.index)) return false;
-    this.#asked.add(entry.index);
+    this.#asked.set(entry.index, plannedMs);
     this.#shifted.delete(entry.index);
     if (!entry.page.paused) this.#parts.policy.started(entry.index, this.#parts.clock.nowMs() / 1000);
     return true;
@@ -261,16 +274,18 @@ export class Departures {
         break;
       }
       const entry = this.#collection.at(choice.page)!;
+      const { lastLookMs } = entry.state;
+      const plannedMs = lastLookMs === undefined ? undefined : Math.max(0, Math.round(choice.at * 1000 - lastLookMs));
       const later = Math.max(
         fasterHour(this.#access, entry, now),
-        this.#lifetimes.until(entry, now),
+        this.#lifetimes.until(entry, now, plannedMs),
         this.#parts.websub?.until(entry, now) ?? now,
       );
       if (later > now) {
-        this.#shifted.set(entry.index, later);
+        this.#shifted.set(entry.index, { untilMs: later, plannedMs });
         policy.started(entry.index, now / 1000);
         wait = Math.min(wait, later - now);
-      } else if (this.#claim(entry)) chosen.push(entry);
+      } else if (this.#claim(entry, plannedMs)) chosen.push(entry);
       // Asked for again while its last look was under way: it stands in line already, and the policy must hear of it, or it
       // would offer the page for ever.
       else policy.started(entry.index, now / 1000);
@@ -307,20 +322,21 @@ export class Departures {
   /** Takes up looks whose faster hour has come; answers when the next one's does. */
   #returnShifted(now: number, into: Entry[]): number {
     let wait = Infinity;
-    for (const [page, atMs] of this.#shifted) {
-      if (atMs > now) {
-        wait = Math.min(wait, atMs - now);
+    for (const [page, { untilMs, plannedMs }] of this.#shifted) {
+      if (untilMs > now) {
+        wait = Math.min(wait, untilMs - now);
         continue;
       }
       this.#shifted.delete(page);
       const entry = this.#collection.at(page);
-      if (entry && !entry.page.paused && this.#claim(entry)) into.push(entry);
+      if (entry && !entry.page.paused && this.#claim(entry, plannedMs)) into.push(entry);
     }
     return wait;
   }
 
   #probe(entry: Entry, now: number): Probe {
     const sharing = this.#collection.sharing(entry).filter((other) => other === entry || !other.page.paused);
+    const plannedMs = this.#asked.get(entry.index);
     for (const other of sharing) {
       if (other !== entry) {
         if (this.#asked.has(other.index)) this.#gates.leave(other.site, other.index);
@@ -328,7 +344,8 @@ export class Departures {
       }
       this.#asked.delete(other.index);
     }
-    return { id: this.#probeId(), atMs: now, ...errandFor(entry, sharing) };
+    const planned = plannedMs === undefined ? {} : { plannedMs };
+    return { id: this.#probeId(), atMs: now, ...planned, ...errandFor(entry, sharing) };
   }
 }
 

@@ -274,8 +274,10 @@ export class Indexing {
   /** False when the page was removed or edited meanwhile: then nothing was learned. */
   async #learn(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined): Promise<boolean> {
     const { policy } = this.#parts;
-    const { outcome, watchedForMs } = observation;
-    this.#lifetimes.watched(entry, watchedForMs === undefined ? undefined : observation.endedAtMs + watchedForMs);
+    const { outcome, watchedForMs, probe } = observation;
+    const untilMs = watchedForMs === undefined ? undefined : observation.endedAtMs + watchedForMs;
+    const planned = probe.plannedMs === undefined ? {} : { plannedMs: probe.plannedMs };
+    this.#lifetimes.watched(entry, untilMs === undefined ? undefined : { untilMs, ...planned });
     if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined) {
       this.#around.putOff(entry.page.id, look, outcome.untilMs);
       return true;

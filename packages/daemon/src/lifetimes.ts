@@ -25,6 +25,16 @@ const testsMax = 400;
 /** Running lifetimes remembered; further ones are not believed. */
 const pagesMax = 200_000;
 
+/** Whoever looks by itself must hear of it when the plan wants the page in less than this share of what it wanted then. */
+const muchSooner = 0.5;
+
+interface Watch {
+  /** When it is to be asked. */
+  readonly untilMs: number;
+  /** How long after its last look the plan wanted the page when it was told. */
+  readonly plannedMs?: number;
+}
+
 interface Trust {
   right: number;
   wrong: number;
@@ -33,8 +43,8 @@ interface Trust {
 export class Lifetimes {
   readonly #random: Random;
   readonly #until = new Map<number, number>();
-  /** Pages that somebody else looks at meanwhile, and until when nobody need ask. */
-  readonly #watched = new Map<number, number>();
+  /** Pages that somebody else looks at meanwhile. */
+  readonly #watched = new Map<number, Watch>();
   readonly #trust = new Map<string, Trust>();
 
   constructor(random: Random) {
@@ -50,9 +60,9 @@ export class Lifetimes {
   }
 
   /** Somebody looks on until then, or nobody does. */
-  watched(entry: Entry, untilMs: number | undefined): void {
-    if (untilMs === undefined) this.#watched.delete(entry.index);
-    else this.#watched.set(entry.index, untilMs);
+  watched(entry: Entry, watch: Watch | undefined): void {
+    if (watch === undefined) this.#watched.delete(entry.index);
+    else this.#watched.set(entry.index, { ...this.#watched.get(entry.index), ...watch });
   }
 
   /** A look puts a lifetime that still runs to the test. Before `stated` of the same look. */
@@ -67,10 +77,11 @@ export class Lifetimes {
     trust.wrong /= 2;
   }
 
-  /** Until when a look at the page may wait; now where it may not. */
-  until(entry: Entry, nowMs: number): number {
-    const watchedMs = this.#watched.get(entry.index) ?? 0;
-    if (watchedMs > nowMs) return watchedMs;
+  /** Until when a look at the page, wanted so long after the last, may wait; now where it may not. */
+  until(entry: Entry, nowMs: number, plannedMs?: number): number {
+    const watch = this.#watched.get(entry.index);
+    const sooner = (plannedMs ?? Infinity) < muchSooner * (watch?.plannedMs ?? 0);
+    if (watch && watch.untilMs > nowMs && !sooner) return watch.untilMs;
     const untilMs = this.#until.get(entry.index) ?? 0;
     if (untilMs <= nowMs) return nowMs;
     const { right = 0, wrong = 0 } = this.#trust.get(entry.page.site) ?? {};

@@ -191,6 +191,17 @@ export class Loop {
     this.#wake();
   }
 
+  /** Of the budget, so many requests a second are made by somebody who looks by itself, until this is said again. */
+  lend(requestsPerSecond: number): void {
+    this.#departures.lend(requestsPerSecond);
+  }
+
+  /** So many of the requests that were lent are counted one by one after all. */
+  giveBack(requests: number): void {
+    this.#departures.settle(-requests);
+    this.#wake();
+  }
+
   /** Takes up every stored page and what an earlier process left unfinished. */
   async load(): Promise<void> {
     const { store, policy, clock, observer } = this.#parts;

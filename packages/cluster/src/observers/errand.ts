@@ -41,8 +41,9 @@ export interface Report {
   readonly fingerprint: string;
   /** How long ago the look was that this reports. */
   readonly agoMs: number;
-  /** Looks since the last report, and what a robot would have sent home for them. */
+  /** Looks since the last report, how long that is, and what a robot would have sent home for them. */
   readonly looks: number;
+  readonly overMs: number;
   readonly wholeBytes: number;
   /** Changes found beyond this one and not reported yet. */
   readonly more: number;
@@ -123,7 +124,7 @@ export function packReport(report: Report, payload: Uint8Array): Uint8Array {
 /** Nobody looked, as far as anybody knows: the page waits in line again. */
 export function unlooked({ probe }: Errand, nowMs: number): Uint8Array {
   const { probe: _probe, ...observation } = handedBack(probe, nowMs, 'The observer that had the errand was lost.');
-  const nothing = { agoMs: 0, looks: 0, wholeBytes: 0, more: 0 };
+  const nothing = { agoMs: 0, looks: 0, overMs: 0, wholeBytes: 0, more: 0 };
   return packReport({ observation, what: 'no-body', fingerprint: '', ...nothing }, new Uint8Array());
 }
 
@@ -163,8 +164,9 @@ export function bodyOf({ report, payload }: ReceivedReport, base: Uint8Array | u
 
 /** What is wrong with a report on its face; undefined when nothing is. */
 export function implausible({ report }: ReceivedReport): string | undefined {
-  const { observation, agoMs, looks, wholeBytes } = report;
-  if (![agoMs, looks, wholeBytes].every((count) => Number.isFinite(count) && count >= 0)) return 'a count that is none';
+  const { observation, agoMs, looks, overMs, wholeBytes } = report;
+  if (![agoMs, looks, overMs, wholeBytes].every((count) => Number.isFinite(count) && count >= 0))
+    return 'a count that is none';
   if (observation.requests > 1_000_000 || looks > 1_000_000) return 'more looks than any mandate allows';
   if (observation.outcome.kind === 'fetched' && report.what === 'no-body') return 'an answer without a body';
   return malformed(observation);

@@ -52,11 +52,13 @@ describe('a fleet', () => {
   let fleet: Fleet;
   let asked: string[];
   let kept: (string | undefined)[];
+  let lentPerSecond: number;
 
   beforeEach(() => {
     clock = new VirtualClock(1e12);
     asked = [];
     kept = [];
+    lentPerSecond = 0;
     const answer = { json: () => ({ agoMs: 1e6 }) };
     const request = (subject: string, words: string) => {
       asked.push(`${subject} ${words.slice(0, 30)}`);
@@ -67,6 +69,9 @@ describe('a fleet', () => {
       connection: { request } as unknown as NatsConnection,
       mandateMs: 60_000,
       spacingMs: 1_000,
+      budgetPerSecond: () => 1,
+      lend: (perSecond) => (lentPerSecond = perSecond),
+      giveBack: (requests) => (lentPerSecond -= requests),
       pageOf: (id) => (id === 'x' ? { page, state } : undefined),
       everyPage: () => [{ page, state }],
       probeNow: (id) => asked.push(`look ${id}`),
@@ -85,14 +90,16 @@ describe('a fleet', () => {
     bytesReceived: body.length,
     requests: 1,
   });
-  const report = (latencyMs: number, more: Partial<Report> = {}): Uint8Array => {
+  const report = (latencyMs: number, more: Partial<Report> = {}, requests = 4): Uint8Array => {
     const { probe: _probe, ...seen } = look(latencyMs);
-    const observation = { ...seen, outcome: { ...seen.outcome, body: undefined } } as unknown as Report['observation'];
+    const outcome = { ...seen.outcome, body: undefined };
+    const observation = { ...seen, requests, outcome } as unknown as Report['observation'];
     const says = {
       what: 'same' as const,
       fingerprint: fingerprint(body),
       agoMs: 0,
       looks: 4,
+      overMs: 0,
       wholeBytes: 40_000,
       more: 0,
     };
@@ -100,8 +107,8 @@ describe('a fleet', () => {
   };
 
   /** An errand is answered at once. */
-  async function route(): ReturnType<Fleet['route']> {
-    const routed = await fleet.route(probe);
+  async function route(plannedMs?: number): ReturnType<Fleet['route']> {
+    const routed = await fleet.route(plannedMs === undefined ? probe : { ...probe, plannedMs });
     if (routed) fleet.ended(probe.site);
     return routed;
   }
@@ -153,25 +160,29 @@ describe('a fleet', () => {
     expect(kept).toEqual(['near']);
   });
 
-  test('the pace of its looks follows the plan, and an errand because something was found is no pace', async () => {
+  test('looks as often as the plan wants the page, also when it is asked for something else, and is left alone for four looks', async () => {
     await give();
-    const everyMs = async (): Promise<number> => (await route())!.errand.mandate.everyMs;
-    const pass = async (ms: number): Promise<void> => {
-      await clock.runUntil(clock.nowMs() + ms, clock.sleep(ms));
-      fleet.heard('near', word);
-    };
-    let usual = 0;
-    for (let i = 0; i < 40; i++) {
-      await pass(40_000);
-      usual = (await everyMs()) || usual;
-    }
-    expect(usual).toBeGreaterThan(9_500);
-    expect(usual).toBeLessThan(10_500);
-    // Nobody need ask before half of the looks were made.
-    expect(fleet.read('near', report(2), probe)!.watchedForMs).toBeCloseTo(2 * usual);
-    fleet.heard('near', { ...word, stirred: ['x'] });
-    await pass(1_000);
-    expect(await everyMs()).toBe(usual);
+    const everyMs = async (plannedMs?: number): Promise<number> => (await route(plannedMs))!.errand.mandate.everyMs;
+    expect(await everyMs(10_000)).toBeCloseTo(10_000);
+    expect(lentPerSecond).toBeCloseTo(0.1);
+    expect(fleet.read('near', report(2), probe)!.watchedForMs).toBeCloseTo(40_000);
+    expect(await everyMs()).toBeCloseTo(10_000);
+    expect(await everyMs(20_000)).toBeCloseTo(20_000);
+    // Not more often than the site's spacing, nor than there is budget for; a look that takes two requests costs two.
+    expect(await everyMs(100)).toBeCloseTo(1_000 / 0.9);
+    for (let i = 0; i < 60; i++) fleet.read('near', report(2, { looks: 1 }, 2), probe);
+    expect(await everyMs(20_000)).toBeCloseTo(20_000);
+    expect(lentPerSecond).toBeCloseTo(0.1, 3);
+  });
+
+  test('what was lent is free again when it lets go', async () => {
+    await give();
+    await route(10_000);
+    for (let i = 0; i < 40; i++) fleet.fromHome({ ...look(1), endedAtMs: 2 });
+    for (let i = 0; i < 40; i++) fleet.read('near', report(900), probe);
+    await fleet.decide();
+    expect(kept).toEqual(['near', undefined]);
+    expect(lentPerSecond).toBe(0);
   });
 
   test('keeps the site while its mandate may last, then loses it', async () => {
@@ -240,6 +251,15 @@ describe('a fleet', () => {
 
   function says(of: Uint8Array): Report {
     const { probe: _probe, ...observation } = look(2);
-    return { observation, what: 'whole', fingerprint: fingerprint(of), agoMs: 0, looks: 1, wholeBytes: 1, more: 0 };
+    return {
+      observation,
+      what: 'whole',
+      fingerprint: fingerprint(of),
+      agoMs: 0,
+      looks: 1,
+      overMs: 0,
+      wholeBytes: 1,
+      more: 0,
+    };
   }
 });

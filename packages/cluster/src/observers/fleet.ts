@@ -10,26 +10,25 @@
  */
 import type { VantageDocument } from '@revisit/core';
 import type { Observation, ObserverReport, Page, PageState, Probe } from 'revisit/ports';
-import { type Errand, type ObservedPage, bodyOf, fingerprint, implausible, unpackReport } from './errand.ts';
-import { Bodies } from './bodies.ts';
-import { Roster, type RosterParts, type Word } from './roster.ts';
 import {
-  type SiteBook,
-  freshBook,
-  fromOf,
-  keepPace,
-  learnLink,
-  linkOf,
-  looksPerDay,
-  looksPerErrand,
-} from './site-book.ts';
+  type Errand,
+  type Mandate,
+  type ObservedPage,
+  bodyOf,
+  fingerprint,
+  implausible,
+  unpackReport,
+} from './errand.ts';
+import { Bodies } from './bodies.ts';
+import { Mandates, type MandatesParts } from './mandates.ts';
+import { Roster, type RosterParts, type Word } from './roster.ts';
+import { type SiteBook, freshBook, fromOf, learnLink, linkOf, looksPerDay } from './site-book.ts';
 import { type ObserverFacts, whereFrom } from './vantage-points.ts';
 
-/**
- * The next errand comes no sooner than after this share of them: less than all, so that it shows when more looks are wanted
- * and the pace can follow; not at once, or the observer would look so often that the budget is in debt for minutes.
- */
-const leastShare = 0.5;
+/** Looks of the observer's own between two errands. */
+const looksPerErrand = 4;
+/** Between two looks at a page of which the plan has not said how often it is wanted. */
+const unplannedMs = 60_000;
 /**
  * A site is tried from an observer so many times, and as often again after some seconds, and after twice as long each time,
  * up to a day: a moment in which a machine was busy must not decide for long.
@@ -47,7 +46,7 @@ interface Watched {
   readonly state: PageState;
 }
 
-export interface FleetParts extends RosterParts {
+export interface FleetParts extends RosterParts, MandatesParts {
   readonly mandateMs: number;
   readonly spacingMs: number;
   readonly pageOf: (id: string) => Watched | undefined;
@@ -61,12 +60,14 @@ export class Fleet {
   readonly #roster: Roster;
   readonly #sites = new Map<string, SiteBook>();
   readonly #bodies = new Bodies();
+  readonly #mandates: Mandates;
   /** What each observer was told of which pages: probe key to their settings. */
   readonly #said = new Map<string, string>();
 
   constructor(parts: FleetParts) {
     this.#parts = parts;
     this.#roster = new Roster(parts);
+    this.#mandates = new Mandates(parts);
   }
 
   #site(site: string): SiteBook {
@@ -84,7 +85,11 @@ export class Fleet {
 
   /** The shard's sites are another's. */
   forget(whose: (site: string) => boolean): void {
-    for (const site of this.#sites.keys()) if (whose(site)) this.#sites.delete(site);
+    for (const site of this.#sites.keys()) {
+      if (!whose(site)) continue;
+      this.#sites.delete(site);
+      this.#mandates.endAt(site, this.#parts.clock.nowMs());
+    }
   }
 
   heard(name: string, word: Word): void {
@@ -93,19 +98,12 @@ export class Fleet {
     for (const id of word.stirred) {
       const page = this.#parts.pageOf(id)?.page;
       if (!page) continue;
-      const book = this.#sites.get(page.site);
-      if (book?.observer === name) this.#urge(book, page.url, id);
+      // What was found there waits to be fetched.
+      if (this.#sites.get(page.site)?.observer === name) this.#parts.probeNow(id);
       else overtaken.push(id);
     }
     // Its site is looked at from elsewhere by now: what it found before that would be told after what is newer.
     if (overtaken.length > 0) void this.#roster.ask(name, { forget: overtaken }).catch(() => {});
-  }
-
-  /** Something was found there and waits to be fetched. */
-  #urge(book: SiteBook, url: string, id: string): void {
-    const pace = book.pace.get(url);
-    if (pace) pace.urged = true;
-    this.#parts.probeNow(id);
   }
 
   measure(): Promise<void> {
@@ -115,6 +113,7 @@ export class Fleet {
   /** Thinks again about where each site is observed from. */
   async decide(): Promise<void> {
     if (this.#roster.size === 0) return;
+    this.#mandates.endOld(this.#parts.clock.nowMs());
     const pages = this.#pagesBySite();
     for (const [site, book] of this.#sites) {
       const nowMs = this.#parts.clock.nowMs();
@@ -126,7 +125,7 @@ export class Fleet {
         {
           home: linkOf(book.home),
           documents: this.#documentsOf(pages.get(site) ?? [], book),
-          looksPerDay: looksPerDay(book),
+          looksPerDay: looksPerDay(book, this.#parts.spacingMs),
           observer: book.observer,
         },
         this.#observersOf(book),
@@ -198,10 +197,7 @@ export class Fleet {
     if (book.observer !== undefined && !(await this.#letGo(site, book))) return;
     await this.#parts.remember(site, observer);
     this.#parts.log('info', 'a site is observed from elsewhere', { site, from: observer ?? 'home' });
-    // The budget counts every look: what was asked for once a look is now asked for once in several. Had the observer to
-    // find that out, it would first look several times too often, and all other sites would wait for what it used up.
-    const rarer = (observer === undefined ? 1 : looksPerErrand) / (book.observer === undefined ? 1 : looksPerErrand);
-    for (const { gapMs } of book.pace.values()) gapMs.scale(rarer);
+    this.#mandates.endAt(site, this.#parts.clock.nowMs());
     book.observer = observer;
   }
 
@@ -214,6 +210,7 @@ export class Fleet {
       if (typeof agoMs !== 'number') return false;
       if (agoMs < spacingMs) await clock.sleep(spacingMs - agoMs);
       book.mandateEndsMs = -Infinity;
+      this.#mandates.endAt(site, clock.nowMs());
       for (const key of this.#said.keys()) if (key.startsWith(`${book.observer} `)) this.#said.delete(key);
       return true;
     } catch {
@@ -229,15 +226,16 @@ export class Fleet {
     const book = this.#site(probe.site);
     while (book.moving) await book.moving;
     const nowMs = clock.nowMs();
-    keepPace(book, probe.url, nowMs);
+    if (probe.plannedMs !== undefined) book.plannedMs.set(probe.url, probe.plannedMs);
     if (book.observer === undefined) {
       const trial = this.#trial(book, nowMs);
-      return trial === undefined ? undefined : this.#errand(trial, book, probe, 0);
+      const once = { everyMs: this.#parts.spacingMs, forMs: 0 };
+      return trial === undefined ? undefined : this.#errand(trial, book, probe, once);
     }
     book.errands++;
     const audits = book.errands % auditEvery === 0 && this.#roster.isThere(book.observer);
     if (audits && (await this.#alone(book, () => this.#letGo(probe.site, book)))) return undefined;
-    return this.#errand(book.observer, book, probe, this.#parts.mandateMs);
+    return this.#errand(book.observer, book, probe, this.#mandate(book, probe, nowMs));
   }
 
   /** An observer that has not been tried at the site looks a few times, without a mandate. */
@@ -255,7 +253,21 @@ export class Fleet {
     return undefined;
   }
 
-  #errand(observer: string, book: SiteBook, probe: Probe, forMs: number): { observer: string; errand: Errand } {
+  /** As often as the plan wants it, as far as there is something to lend; else it is looked at only when it is asked for. */
+  #mandate(book: SiteBook, { site, url }: Probe, nowMs: number): Pick<Mandate, 'everyMs' | 'forMs'> {
+    const { spacingMs, mandateMs } = this.#parts;
+    const everyMs = Math.max(1, spacingMs, book.plannedMs.get(url) ?? unplannedMs);
+    const requests = 1000 * perLook(book);
+    const perSecond = this.#mandates.lend(site, url, requests / everyMs, nowMs, nowMs + mandateMs);
+    return perSecond > 0 ? { everyMs: requests / perSecond, forMs: mandateMs } : { everyMs, forMs: 0 };
+  }
+
+  #errand(
+    observer: string,
+    book: SiteBook,
+    probe: Probe,
+    { everyMs, forMs }: Pick<Mandate, 'everyMs' | 'forMs'>,
+  ): { observer: string; errand: Errand } {
     const pages: ObservedPage[] = probe.pageIds.flatMap((id) => {
       const page = this.#parts.pageOf(id)?.page;
       return page ? [{ id, select: page.select, options: page.options }] : [];
@@ -264,7 +276,6 @@ export class Fleet {
     const settings = JSON.stringify(pages);
     const saidBefore = forMs > 0 && this.#said.get(key) === settings;
     if (forMs > 0) this.#said.set(key, settings);
-    const everyMs = this.#everyMs(book, probe.url);
     const sinceMs = this.#roster.get(observer)?.word.atMs ?? 0;
     book.mandateEndsMs = Math.max(book.mandateEndsMs, this.#parts.clock.nowMs() + forMs);
     const base = this.#bodies.printOf(probe.url) ?? '';
@@ -275,9 +286,11 @@ export class Fleet {
     };
   }
 
-  /** Between two looks of the observer that has the site. */
-  #everyMs(book: SiteBook, url: string): number {
-    return Math.max(this.#parts.spacingMs, (book.pace.get(url)?.gapMs.mean ?? 60_000) / looksPerErrand);
+  /** Nobody need ask while its observer looks on; but of a page that is not planned yet the plan is to say how often. */
+  #watched(book: SiteBook, { site, url }: Probe): Pick<Observation, 'watchedForMs'> {
+    const perSecond = this.#mandates.perSecondOf(site, url);
+    if (perSecond === 0 || !book.plannedMs.has(url)) return {};
+    return { watchedForMs: (looksPerErrand * 1000 * perLook(book)) / perSecond };
   }
 
   /** The errand has been answered, or given up, or never went out. */
@@ -328,6 +341,8 @@ export class Fleet {
     member.looks += report.looks;
     const book = this.#site(probe.site);
     learnLink(fromOf(book, observer), report.observation);
+    this.#mandates.told(probe.site, probe.url, report.overMs);
+    if (report.looks > 0) book.requestsPerLook.learn(report.observation.requests / report.looks);
     if (outcome.kind !== 'fetched') return { ...report.observation, probe };
     const base = this.#bodies.bodyOf(probe.url);
     const body = bodyOf(received, base);
@@ -340,16 +355,14 @@ export class Fleet {
       book.contested.delete(probe.url);
       this.#roster.strike(member, 'a look from home saw another page');
     } else if (book.contested.delete(probe.url)) member.strikes = 0;
-    const known = book.observer === observer && book.pace.get(probe.url)?.gapMs.mean !== undefined;
-    const watched = known ? { watchedForMs: leastShare * looksPerErrand * this.#everyMs(book, probe.url) } : {};
-    if (report.more > 0) for (const id of probe.pageIds) this.#urge(book, probe.url, id);
+    if (report.more > 0) for (const id of probe.pageIds) this.#parts.probeNow(id);
     if (report.what === 'difference') book.compression.learn(received.payload.length / Math.max(1, body.length));
     this.#bodies.keep(probe.url, body, report.fingerprint);
     return {
       ...report.observation,
       probe,
       outcome: { ...outcome, body },
-      ...watched,
+      ...(book.observer === observer ? this.#watched(book, probe) : {}),
     };
   }
 
@@ -371,3 +384,6 @@ export class Fleet {
     });
   }
 }
+
+/** What a look costs the budget, with redirects and robots.txt. */
+const perLook = (book: SiteBook): number => Math.max(1, book.requestsPerLook.mean ?? 1);

@@ -77,9 +77,11 @@ interface Place {
   /** Found and not known to have arrived, oldest first; and which of them was told last. */
   readonly unreported: Unreported[];
   told: Unreported | undefined;
+  /** Of what was seen since the last report. */
   looks: number;
   requests: number;
   wholeBytes: number;
+  reportedMs: number;
   busy: Promise<void> | undefined;
 }
 
@@ -97,6 +99,8 @@ export class Lookout {
   readonly #clock: Clock;
   readonly #journal: Journal | undefined;
   readonly #places = new Map<string, Place>();
+  /** Called when there is something new to tell. */
+  onFound: () => void = () => {};
   #looks = 0;
   #reports = 0;
   #wholeBytes = 0;
@@ -115,7 +119,8 @@ export class Lookout {
     const { probe, outcome } = finding.observation;
     const key = keyOf(probe);
     const place =
-      this.#places.get(key) ?? freshPlace(probe, finding.pages, { everyMs: 0, forMs: 0, sinceMs: 0 }, -Infinity);
+      this.#places.get(key) ??
+      freshPlace(probe, finding.pages, { everyMs: 0, forMs: 0, sinceMs: 0 }, this.#clock.nowMs());
     this.#places.set(key, place);
     place.restored = true;
     if (place.unreported.length === 0) {
@@ -285,6 +290,7 @@ export class Lookout {
     const kept = await this.#journal?.keep(finding).catch(() => undefined);
     const replaced = place.unreported.length >= unreportedMax ? place.unreported.pop() : undefined;
     place.unreported.push({ ...finding, kept });
+    this.onFound();
     if (replaced?.kept !== undefined) await this.#journal?.letGo(replaced.kept).catch(() => {});
   }
 
@@ -306,12 +312,14 @@ export class Lookout {
     const fetched =
       outcome.kind === 'fetched' ? outcome : outcome.kind === 'not-modified' ? place.seen?.fetched : undefined;
     const told = this.#told(place, fetched, base);
+    const nowMs = this.#clock.nowMs();
     const report: Report = {
       observation: { ...known, outcome: fetched ? withoutBody(fetched) : outcome, requests: place.requests },
       what: told.what,
       fingerprint: told.print,
-      agoMs: Math.max(0, this.#clock.nowMs() - finding.atMs),
+      agoMs: Math.max(0, nowMs - finding.atMs),
       looks: place.looks,
+      overMs: Math.max(0, nowMs - place.reportedMs),
       wholeBytes: place.wholeBytes,
       more: Math.max(0, place.unreported.length - 1),
     };
@@ -319,7 +327,7 @@ export class Lookout {
     this.#reports++;
     this.#wholeBytes += place.wholeBytes;
     this.#sentBytes += bytes.length;
-    Object.assign(place, { looks: 0, requests: 0, wholeBytes: 0 });
+    Object.assign(place, { looks: 0, requests: 0, wholeBytes: 0, reportedMs: nowMs });
     return bytes;
   }
 
@@ -347,13 +355,13 @@ function keyOf(probe: Probe): string {
   return `${probe.url}\n${JSON.stringify([probe.headers, probe.render])}`;
 }
 
-function freshPlace(probe: Probe, pages: readonly ObservedPage[], mandate: Mandate, nextMs: number): Place {
+function freshPlace(probe: Probe, pages: readonly ObservedPage[], mandate: Mandate, nowMs: number): Place {
   return {
     probe,
     pages,
     mandate,
     untilMs: -Infinity,
-    nextMs,
+    nextMs: nowMs,
     remembered: new Map(),
     reported: undefined,
     seen: undefined,
@@ -366,6 +374,7 @@ function freshPlace(probe: Probe, pages: readonly ObservedPage[], mandate: Manda
     looks: 0,
     requests: 0,
     wholeBytes: 0,
+    reportedMs: nowMs,
     busy: undefined,
   };
 }

@@ -16,6 +16,7 @@ const open = ['--allow-network', '127.0.0.0/8', '--spacing', '50ms', '--log-leve
 /** What the sites take longer for whoever comes from far away. */
 const farMs = 400;
 const hosts = 3;
+const budgetPerSecond = 12;
 const filler = Array.from({ length: 300 }, (_, i) => `<p>Paragraph ${i} of ${(i * 7919) % 9973} words.</p>`).join('\n');
 
 interface ObserverBody {
@@ -102,8 +103,7 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
       '--policy',
       'uniform',
       '--budget',
-      // As much as the observer can use at its spacing: what it looks beyond the budget without a link is made up for later.
-      '60/second',
+      `${budgetPerSecond}/second`,
       '--mandate',
       '2m',
       ...open,
@@ -132,15 +132,22 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
   test('gets the sites that it is nearer to, and its reports take a small part of the traffic', async () => {
     await eventually(async () => (await observer())?.sites.length === hosts);
     const before = (await observer())!;
-    await eventually(async () => (await observer())!.looks > before.looks + 60);
+    await eventually(async () => (await observer())!.looks > before.looks + 30);
     const now = (await observer())!;
     expect(now.savedBytes - before.savedBytes).toBeGreaterThan(4 * (now.linkBytes - before.linkBytes));
   });
 
   test('without its link it goes on looking, and reports every edition later, in order', async () => {
     link.cut();
+    const since = asked.length;
     await found('edition 2');
     await found('edition 3');
+    // Nobody slows it down now: it keeps to what it was lent by itself.
+    await eventually(() => asked.length > since + 3 * budgetPerSecond);
+    const alone = asked.slice(since);
+    // One of each site may have been asked for by an errand when the link was cut.
+    const looks = alone.length - hosts;
+    expect(looks / ((alone.at(-1)!.atMs - alone[0]!.atMs) / 1000)).toBeLessThan(budgetPerSecond);
     link.mend();
     edition = 'edition 4';
     await allEditions(4);

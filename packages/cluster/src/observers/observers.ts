@@ -27,6 +27,9 @@ interface WatchedLoop {
   readonly collection: Iterable<{ readonly page: Page; readonly state: PageState }> & {
     byId(id: string): { readonly page: Page; readonly state: PageState } | undefined;
   };
+  readonly settings: { readonly looksPerSecond: number };
+  lend(requestsPerSecond: number): void;
+  giveBack(requests: number): void;
   probeNow(id: string): boolean;
 }
 
@@ -45,6 +48,9 @@ export class Observers {
       connection: parts.nats,
       mandateMs: parts.mandateMs,
       spacingMs: parts.spacingMs,
+      budgetPerSecond: () => this.#loop?.settings.looksPerSecond ?? 0,
+      lend: (perSecond) => this.#loop?.lend(perSecond),
+      giveBack: (requests) => this.#loop?.giveBack(requests),
       pageOf: (id) => this.#loop?.collection.byId(id),
       everyPage: () => this.#loop?.collection ?? [],
       probeNow: (id) => this.#loop?.probeNow(id),

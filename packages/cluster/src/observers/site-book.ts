@@ -2,14 +2,8 @@
 import type { Observation } from 'revisit/ports';
 import { Measured } from './vantage-points.ts';
 
-/** Looks of the observer's own between two errands. */
-export const looksPerErrand = 4;
 /** What a look from home costs beyond its body. */
 const defaultLink = { latency: 0.05, secondsPerByte: 1e-7 };
-
-/** However long it was, the last time between two errands counts for no more than so many times the usual. */
-const gapMsGrowth = 2;
-const gapMsUsual = 1_000;
 
 export interface MeasuredLink {
   readonly latency: Measured;
@@ -21,13 +15,6 @@ interface TriedLink extends MeasuredLink {
   tries: number;
 }
 
-interface Pace {
-  readonly gapMs: Measured;
-  lastMs: number;
-  /** The next time it is asked for because something was found there, not because the plan wants it. */
-  urged: boolean;
-}
-
 export interface SiteBook {
   observer: string | undefined;
   /** When the last mandate ends at the latest. */
@@ -35,8 +22,9 @@ export interface SiteBook {
   readonly home: MeasuredLink;
   readonly from: Map<string, TriedLink>;
   readonly compression: Measured;
-  /** How often each URL is asked for by the plan. */
-  readonly pace: Map<string, Pace>;
+  readonly requestsPerLook: Measured;
+  /** How long after its last look the plan wanted each URL, when it last did. */
+  readonly plannedMs: Map<string, number>;
   errands: number;
   /** Errands that were handed out and not answered. */
   underWay: number;
@@ -53,7 +41,8 @@ export function freshBook(): SiteBook {
     home: { latency: new Measured('delay'), secondsPerByte: new Measured() },
     from: new Map(),
     compression: new Measured(),
-    pace: new Map(),
+    requestsPerLook: new Measured(),
+    plannedMs: new Map(),
     errands: 0,
     underWay: 0,
     moving: undefined,
@@ -70,28 +59,10 @@ export function fromOf(book: SiteBook, observer: string): TriedLink {
   return from;
 }
 
-/** The URL is asked for now. */
-export function keepPace(book: SiteBook, url: string, nowMs: number): void {
-  const pace = book.pace.get(url);
-  if (!pace) {
-    book.pace.set(url, { gapMs: new Measured('pace'), lastMs: nowMs, urged: false });
-    return;
-  }
-  const gapMs = nowMs - pace.lastMs;
-  // The first time at an observer it is asked for as often as from home; and a time in which nobody could ask is no pace.
-  const rarer = book.observer === undefined ? 1 : looksPerErrand;
-  const { mean } = pace.gapMs;
-  if (!pace.urged)
-    pace.gapMs.learn(mean === undefined ? rarer * gapMs : Math.min(gapMs, gapMsGrowth * Math.max(mean, gapMsUsual)));
-  pace.lastMs = nowMs;
-  pace.urged = false;
-}
-
-export function looksPerDay(book: SiteBook): number {
+export function looksPerDay(book: SiteBook, spacingMs: number): number {
   let looks = 0;
-  for (const { gapMs } of book.pace.values())
-    if (gapMs.mean !== undefined) looks += 86_400_000 / Math.max(1, gapMs.mean);
-  return Math.max(1, looks * (book.observer === undefined ? 1 : looksPerErrand));
+  for (const plannedMs of book.plannedMs.values()) looks += 86_400_000 / Math.max(1, spacingMs, plannedMs);
+  return Math.max(1, looks);
 }
 
 export function linkOf(from: MeasuredLink): {

@@ -12,7 +12,7 @@ const mandate = { bytes: 500, bytesPerDocument: 400 };
 const worthMoving = 0.1;
 
 /** How much of what is more, and of what is less, than was thought. */
-const believed = { any: [0.2, 0.2], delay: [0.1, 0.5], pace: [0.2, 0.4] } as const;
+const believed = { any: [0.2, 0.2], delay: [0.1, 0.5] } as const;
 
 /**
  * A mean that forgets, of things that change slowly and are measured often. What can only be late, never early, is believed
@@ -29,11 +29,6 @@ export class Measured {
 
   get mean(): number | undefined {
     return this.#mean;
-  }
-
-  /** What is measured has itself become so many times as much. */
-  scale(factor: number): void {
-    if (this.#mean !== undefined) this.#mean *= factor;
   }
 
   learn(value: number): void {

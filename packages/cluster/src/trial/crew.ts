@@ -12,6 +12,8 @@ const bin = join(import.meta.dirname, '../../../daemon/bin/revisit.js');
 const open = ['--allow-network', '127.0.0.0/8'];
 export const spacingMs = 50;
 export const hosts = 12;
+/** Of all coordinators together. */
+export const budgetPerSecond = 60;
 /** Shorter than in real life, so that a round takes seconds; whoever is silent for so long has lost its work. */
 export const leaseMs = 2_000;
 /** How long sites are left to an observer that is away. */
@@ -65,6 +67,8 @@ export class Crew {
   readonly robots: ChildProcess[] = [];
   readonly coordinators: Serving[] = [];
   readonly observers = new Map<ObserverName, Stationed>();
+  /** Before there was anybody who could look. */
+  readonly startedMs = Date.now();
   readonly #folder = mkdtempSync(join(tmpdir(), 'revisit-observers-'));
 
   private constructor(servers: Servers) {
@@ -105,7 +109,7 @@ export class Crew {
 
   async coordinator(skewSeconds = 0): Promise<void> {
     // Every page as often as every other, so that an edition is seen within seconds.
-    const plan = ['--policy', 'uniform', '--budget', '60/second', '--spacing', `${spacingMs}ms`];
+    const plan = ['--policy', 'uniform', '--budget', `${budgetPerSecond}/second`, '--spacing', `${spacingMs}ms`];
     const silence = ['--lease', `${leaseMs}ms`, '--mandate', `${mandateMs}ms`, '--log-level', 'silent'];
     const words = ['--store', this.servers.store, '--nats', this.#natsUrl, ...plan, ...silence, ...open];
     this.coordinators.push(await serve(words, skewed(skewSeconds)));

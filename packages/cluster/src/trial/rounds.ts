@@ -7,8 +7,8 @@ import { random as seeded } from '@revisit/core';
 import { eventually, type Serving } from '../../../daemon/src/trial/command.ts';
 import { shardCount } from '../dispatch/streams.ts';
 import { type Connection, connect } from '../store/connection.ts';
-import { Crew, hosts, leaseMs, observerNames, pathOf } from './crew.ts';
-import { type PageBody, json, wrongIn } from './verdict.ts';
+import { Crew, budgetPerSecond, hosts, leaseMs, observerNames, pathOf } from './crew.ts';
+import { type PageBody, json, overspent, rushed, wrongInLog } from './verdict.ts';
 
 /** What the design promises after any trouble, on a machine that has time for us. */
 const recoveredMsMax = 10_000;
@@ -258,11 +258,20 @@ export class Rounds {
   /** What does not hold of the whole history, in sentences. */
   async wrong(): Promise<readonly string[]> {
     const pages = await this.#allSeen();
-    return wrongIn(this.#crew.coordinators[0]!.url, pages, this.#crew.servers.web);
+    const { web } = this.#crew.servers;
+    const log = await wrongInLog(this.#crew.coordinators[0]!.url, pages);
+    return [...log, ...rushed(web), ...overspent(web, this.#crew.startedMs)];
   }
 
-  get looks(): number {
-    return this.#crew.servers.web.asked.length;
+  /** How much was asked for, and how many times the budget that was in the busiest ten seconds. */
+  get looks(): { readonly count: number; readonly peak: number } {
+    const { asked } = this.#crew.servers.web;
+    let [count, from] = [0, 0];
+    asked.forEach(({ atMs }, i) => {
+      while (asked[from]!.atMs < atMs - 10_000) from++;
+      count = Math.max(count, i - from + 1);
+    });
+    return { count: asked.length, peak: count / (10 * budgetPerSecond) };
   }
 
   async end(): Promise<void> {

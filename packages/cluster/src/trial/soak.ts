@@ -45,6 +45,8 @@ async function soak(rounds: Rounds, count: number): Promise<number> {
   recovered.sort((a, b) => a - b);
   const at = (share: number): string => `${recovered[Math.ceil(share * count) - 1]!.toFixed(1)} s`;
   process.stdout.write(`recovered: half within ${at(0.5)}, nine in ten within ${at(0.9)}, all within ${at(1)}\n`);
-  process.stdout.write(`${count} rounds, ${rounds.looks} looks: ${wrong.length + slow.length} things did not hold\n`);
+  const { count: looks, peak } = rounds.looks;
+  process.stdout.write(`looks: ${looks}; in the busiest ten seconds ${peak.toFixed(2)} of the budget\n`);
+  process.stdout.write(`${count} rounds: ${wrong.length + slow.length} things did not hold\n`);
   return wrong.length + slow.length === 0 ? 0 : 1;
 }

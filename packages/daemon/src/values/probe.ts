@@ -8,6 +8,8 @@ export interface Probe {
   readonly site: string;
   readonly pageIds: readonly string[];
   readonly atMs: number;
+  /** How long after the last look the plan wanted this one; undefined where it was not the plan that wanted it. */
+  readonly plannedMs?: number;
   /** The server's own words from the last full answer, sent back unchanged; never our clock. */
   readonly validators: Validators;
   readonly headers?: Readonly<Record<string, string>>;
