@@ -74,6 +74,7 @@ describe('a fleet', () => {
       giveBack: (requests) => (lentPerSecond -= requests),
       pageOf: (id) => (id === 'x' ? { page, state } : undefined),
       everyPage: () => [{ page, state }],
+      pageCount: () => 4,
       probeNow: (id) => asked.push(`look ${id}`),
       remember: (_site, observer) => Promise.resolve(void kept.push(observer)),
       log: () => {},
@@ -167,12 +168,25 @@ describe('a fleet', () => {
     expect(lentPerSecond).toBeCloseTo(0.1);
     expect(fleet.read('near', report(2), probe)!.watchedForMs).toBeCloseTo(40_000);
     expect(await everyMs()).toBeCloseTo(10_000);
+    // No longer than its mandate lasts.
+    await everyMs(3_600_000);
+    expect(fleet.read('near', report(2), probe)!.watchedForMs).toBe(60_000);
     expect(await everyMs(20_000)).toBeCloseTo(20_000);
     // Not more often than the site's spacing, nor than there is budget for; a look that takes two requests costs two.
     expect(await everyMs(100)).toBeCloseTo(1_000 / 0.9);
     for (let i = 0; i < 60; i++) fleet.read('near', report(2, { looks: 1 }, 2), probe);
     expect(await everyMs(20_000)).toBeCloseTo(20_000);
     expect(lentPerSecond).toBeCloseTo(0.1, 3);
+  });
+
+  test('of one that is away when its site is taken over, what it may still use is held back, and the site comes home in the end', async () => {
+    fleet.restore('a.example', 'lost');
+    await fleet.decide();
+    expect(lentPerSecond).toBeCloseTo(1 / 4);
+    await clock.runUntil(clock.nowMs() + 61_000, clock.sleep(61_000));
+    await fleet.decide();
+    expect(kept).toEqual([undefined]);
+    expect(lentPerSecond).toBe(0);
   });
 
   test('what was lent is free again when it lets go', async () => {

@@ -22,7 +22,7 @@ import {
 import { Bodies } from './bodies.ts';
 import { Mandates, type MandatesParts } from './mandates.ts';
 import { Roster, type RosterParts, type Word } from './roster.ts';
-import { type SiteBook, freshBook, fromOf, learnLink, linkOf, looksPerDay } from './site-book.ts';
+import { type SiteBook, freshBook, fromOf, learnLink, linkOf, looksPerDay, requestsPerLook } from './site-book.ts';
 import { type ObserverFacts, whereFrom } from './vantage-points.ts';
 
 /** Looks of the observer's own between two errands. */
@@ -51,6 +51,7 @@ export interface FleetParts extends RosterParts, MandatesParts {
   readonly spacingMs: number;
   readonly pageOf: (id: string) => Watched | undefined;
   readonly everyPage: () => Iterable<Watched>;
+  readonly pageCount: () => number;
   readonly probeNow: (id: string) => void;
   readonly remember: (site: string, observer: string | undefined) => Promise<void>;
 }
@@ -81,6 +82,7 @@ export class Fleet {
     const book = this.#site(site);
     book.observer = observer;
     book.mandateEndsMs = this.#parts.clock.nowMs() + this.#parts.mandateMs;
+    book.takenOver = true;
   }
 
   /** The shard's sites are another's. */
@@ -112,13 +114,15 @@ export class Fleet {
 
   /** Thinks again about where each site is observed from. */
   async decide(): Promise<void> {
-    if (this.#roster.size === 0) return;
+    // Those who were given sites before this process began may be lost by now.
+    if (this.#roster.size === 0 && this.#sites.size === 0) return;
     this.#mandates.endOld(this.#parts.clock.nowMs());
     const pages = this.#pagesBySite();
     for (const [site, book] of this.#sites) {
       const nowMs = this.#parts.clock.nowMs();
       if (book.observer !== undefined && !this.#roster.isThere(book.observer)) {
         if (book.mandateEndsMs <= nowMs) await this.#give(site, book, undefined);
+        else if (book.takenOver) this.#assume(site, book, pages.get(site)?.length ?? 0);
         continue;
       }
       const wanted = whereFrom(
@@ -132,6 +136,16 @@ export class Fleet {
       );
       if (wanted !== book.observer && book.home.latency.mean !== undefined) await this.#give(site, book, wanted);
     }
+  }
+
+  /**
+   * Nobody knows what whoever had the shard before lent to an observer that cannot be reached: its pages count as much as
+   * others. Where it can be reached, the next errands say it anew, and reports count what was looked at before.
+   */
+  #assume(site: string, book: SiteBook, pages: number): void {
+    book.takenOver = false;
+    const perPage = this.#parts.budgetPerSecond() / Math.max(1, this.#parts.pageCount());
+    this.#mandates.lend(site, '', pages * perPage, this.#parts.clock.nowMs(), book.mandateEndsMs);
   }
 
   #pagesBySite(): ReadonlyMap<string, readonly Watched[]> {
@@ -257,7 +271,7 @@ export class Fleet {
   #mandate(book: SiteBook, { site, url }: Probe, nowMs: number): Pick<Mandate, 'everyMs' | 'forMs'> {
     const { spacingMs, mandateMs } = this.#parts;
     const everyMs = Math.max(1, spacingMs, book.plannedMs.get(url) ?? unplannedMs);
-    const requests = 1000 * perLook(book);
+    const requests = 1000 * requestsPerLook(book);
     const perSecond = this.#mandates.lend(site, url, requests / everyMs, nowMs, nowMs + mandateMs);
     return perSecond > 0 ? { everyMs: requests / perSecond, forMs: mandateMs } : { everyMs, forMs: 0 };
   }
@@ -286,11 +300,12 @@ export class Fleet {
     };
   }
 
-  /** Nobody need ask while its observer looks on; but of a page that is not planned yet the plan is to say how often. */
+  /** Nobody need ask while its observer looks on; but of a page that is not planned yet the plan must say how often. */
   #watched(book: SiteBook, { site, url }: Probe): Pick<Observation, 'watchedForMs'> {
     const perSecond = this.#mandates.perSecondOf(site, url);
     if (perSecond === 0 || !book.plannedMs.has(url)) return {};
-    return { watchedForMs: (looksPerErrand * 1000 * perLook(book)) / perSecond };
+    const everyMs = (1000 * requestsPerLook(book)) / perSecond;
+    return { watchedForMs: Math.min(this.#parts.mandateMs, looksPerErrand * everyMs) };
   }
 
   /** The errand has been answered, or given up, or never went out. */
@@ -321,8 +336,7 @@ export class Fleet {
     const book = this.#site(probe.site);
     learnLink(book.home, observation);
     if (outcome.kind !== 'fetched') return;
-    const print = fingerprint(outcome.body);
-    const before = this.#bodies.printOf(probe.url);
+    const [print, before] = [fingerprint(outcome.body), this.#bodies.printOf(probe.url)];
     if (book.observer !== undefined && before !== undefined && before !== print) book.contested.set(probe.url, before);
     this.#bodies.keep(probe.url, outcome.body, print);
   }
@@ -384,6 +398,3 @@ export class Fleet {
     });
   }
 }
-
-/** What a look costs the budget, with redirects and robots.txt. */
-const perLook = (book: SiteBook): number => Math.max(1, book.requestsPerLook.mean ?? 1);

@@ -14,6 +14,11 @@
  * mandates end.
  */
 const lentShare = 0.9;
+/**
+ * Of its part a page gets at least so much or nothing, and is looked at when it is asked for: what is left while others have too
+ * much is soon more, because each of them gets less when it is asked next.
+ */
+const leastShare = 0.5;
 
 interface Lent {
   wantedPerSecond: number;
@@ -48,7 +53,7 @@ export class Mandates {
     return this.#perSecond;
   }
 
-  /** Lends the URL's observer what it may use until then, in place of what it had; answers how many requests a second. */
+  /** Lends the URL's observer what it may use until then, in place of what it had; answers how many requests a second, 0 for none. */
   lend(site: string, url: string, wantedPerSecond: number, nowMs: number, endsMs: number): number {
     const urls = this.#sites.get(site) ?? new Map<string, Lent>();
     this.#sites.set(site, urls);
@@ -56,8 +61,9 @@ export class Mandates {
     urls.set(url, lent);
     this.#end(lent, nowMs);
     const most = lentShare * this.#parts.budgetPerSecond();
-    const part = Math.min(1, most / (this.#wantedPerSecond + wantedPerSecond));
-    const perSecond = Math.max(0, Math.min(part * wantedPerSecond, most - this.#perSecond));
+    const part = wantedPerSecond * Math.min(1, most / (this.#wantedPerSecond + wantedPerSecond));
+    const left = most - this.#perSecond;
+    const perSecond = left >= leastShare * part ? Math.min(part, left) : 0;
     Object.assign(lent, { wantedPerSecond, perSecond, sinceMs: nowMs, endsMs });
     this.#add(wantedPerSecond, perSecond);
     this.#parts.lend(this.#perSecond);

@@ -25,6 +25,7 @@ export interface ObserversParts {
 
 interface WatchedLoop {
   readonly collection: Iterable<{ readonly page: Page; readonly state: PageState }> & {
+    readonly size: number;
     byId(id: string): { readonly page: Page; readonly state: PageState } | undefined;
   };
   readonly settings: { readonly looksPerSecond: number };
@@ -53,6 +54,7 @@ export class Observers {
       giveBack: (requests) => this.#loop?.giveBack(requests),
       pageOf: (id) => this.#loop?.collection.byId(id),
       everyPage: () => this.#loop?.collection ?? [],
+      pageCount: () => this.#loop?.collection.size ?? 0,
       probeNow: (id) => this.#loop?.probeNow(id),
       remember: (site, observer) => this.#remember(site, observer),
       log: parts.log,

@@ -19,6 +19,8 @@ export interface SiteBook {
   observer: string | undefined;
   /** When the last mandate ends at the latest. */
   mandateEndsMs: number;
+  /** Its observer has it from the coordinator before, and nobody has asked it since. */
+  takenOver: boolean;
   readonly home: MeasuredLink;
   readonly from: Map<string, TriedLink>;
   readonly compression: Measured;
@@ -38,6 +40,7 @@ export function freshBook(): SiteBook {
   return {
     observer: undefined,
     mandateEndsMs: -Infinity,
+    takenOver: false,
     home: { latency: new Measured('delay'), secondsPerByte: new Measured() },
     from: new Map(),
     compression: new Measured(),
@@ -63,6 +66,11 @@ export function looksPerDay(book: SiteBook, spacingMs: number): number {
   let looks = 0;
   for (const plannedMs of book.plannedMs.values()) looks += 86_400_000 / Math.max(1, spacingMs, plannedMs);
   return Math.max(1, looks);
+}
+
+/** With redirects and robots.txt. */
+export function requestsPerLook(book: SiteBook): number {
+  return Math.max(1, book.requestsPerLook.mean ?? 1);
 }
 
 export function linkOf(from: MeasuredLink): {
