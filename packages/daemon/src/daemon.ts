@@ -24,6 +24,7 @@ import { settingsWrong } from './settings-wrong.ts';
 import { Telling } from './telling.ts';
 import { silenceMs, takeBack } from './unfinished-import.ts';
 import { type Clock, systemClock } from './values/clock.ts';
+import { StoreFailed } from './values/fault.ts';
 import type { Observer } from './values/observation.ts';
 import type { PageState } from './values/look.ts';
 import type { ObserverReport } from './values/observer-report.ts';
@@ -268,7 +269,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
 const reachable = (url: string): string => url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
 /** Once a day, and soon after the start, what the rules no longer keep is let go. */
 async function tidy(
-  store: Pick<Store, 'retain'>,
+  store: Pick<Store, 'retain' | 'outbox'>,
   config: Config,
   log: LoopParts['log'],
   clock: Clock,
@@ -281,9 +282,9 @@ async function tidy(
   }
 }
 
-/** Lets go what the rules of the configuration and of single pages no longer keep. */
+/** Lets go what the rules of the configuration and of single pages no longer keep, and messages that ended long ago. */
 export async function letGo(
-  store: Pick<Store, 'retain'>,
+  store: Pick<Store, 'retain' | 'outbox'>,
   config: Config,
   log: LoopParts['log'],
   clock: Clock = systemClock,
@@ -294,4 +295,11 @@ export async function letGo(
   });
   if (kept.kind === 'failed') log('warn', 'versions could not be let go', { why: kept.fault.sentence });
   else if (kept.value > 0) log('info', 'versions let go', { versions: kept.value });
+  try {
+    const messages = await store.outbox.forget(clock.nowMs() - config.settledMsMax);
+    if (messages > 0) log('info', 'messages forgotten', { messages });
+  } catch (error) {
+    if (!(error instanceof StoreFailed)) throw error;
+    log('warn', 'messages could not be forgotten', { why: error.fault.sentence });
+  }
 }

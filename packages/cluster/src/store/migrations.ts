@@ -196,4 +196,10 @@ export const migrations: readonly string[] = [
   DROP TABLE single_looks;
   CREATE INDEX looks_by_page ON looks (pk, upto);
   `,
+  // Messages that have come to an end are found by when they did, and those of a subscription that is removed or read by it.
+  `
+  CREATE INDEX deliveries_settled ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
+  CREATE INDEX deliveries_by_subscription ON deliveries (subscription, n);
+  CREATE INDEX deliveries_by_status ON deliveries (status, n);
+  `,
 ];

@@ -19,6 +19,9 @@ import {
 } from 'revisit/ports';
 import type { Connection, Sql } from './connection.ts';
 
+/** Few enough that nobody waits for them. */
+const forgetBatch = 500;
+
 interface Row extends DeliveryRow {
   readonly sequences: readonly number[] | null;
 }
@@ -212,6 +215,18 @@ export class PostgresOutbox implements Outbox {
       [nowMs, id],
     );
     return rows.length > 0;
+  }
+
+  async forget(settledBeforeMs: number): Promise<number> {
+    if (!this.#carries()) return 0;
+    for (let gone = 0; ;) {
+      const batch = await this.#connection.query(
+        `DELETE FROM deliveries WHERE n IN (SELECT n FROM deliveries WHERE settled_at < $1 LIMIT ${forgetBatch}) RETURNING n`,
+        [settledBeforeMs],
+      );
+      gone += batch.length;
+      if (batch.length < forgetBatch) return gone;
+    }
   }
 
   async changesOf(delivery: Delivery): Promise<readonly Change[]> {

@@ -43,6 +43,8 @@ export interface Config {
   readonly quiet: readonly string[];
   readonly allowCommands: boolean;
   readonly keep: Retention;
+  /** How long messages that have come to an end are remembered. */
+  readonly settledMsMax: number;
   readonly pages: readonly ConfigPage[];
 }
 
@@ -188,6 +190,7 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
       ...(all.keep?.bytes === undefined ? {} : { bytesMax: all.keep.bytes }),
       ...(all.keep?.looks === undefined ? {} : { looksAgeMsMax: durationMs(all.keep.looks)! }),
     },
+    settledMsMax: durationMs(all.keep?.deliveries ?? '90d')!,
     pages: all.pages ?? [],
   };
   return { kind: 'read', value: Object.freeze(value) };

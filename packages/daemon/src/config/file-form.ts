@@ -205,6 +205,9 @@ export const fileSchema = z.strictObject({
       count: z.number().int().min(1).optional().describe('At most so many versions of a page'),
       bytes: z.number().int().min(1).optional().describe('At most so many bytes, as kept, for the versions of a page'),
       looks: duration.optional().describe('Looks older than this are forgotten; what was learned from them is not'),
+      deliveries: duration
+        .optional()
+        .describe('Messages that were taken, or given up, longer ago than this are forgotten, such as 90d'),
     })
     .optional()
     .describe('How much of the past is kept; the last version always is'),

@@ -22,6 +22,13 @@ async function added(store: Store, url: string, more: Partial<NewPage> = {}) {
   return kept.value[0]!;
 }
 
+const subscription = {
+  match: '',
+  deliver: { kind: 'slack' as const, url: 'https://x.example/' },
+  zone: 'UTC',
+  paused: false,
+};
+
 function look(pageId: string, version: number, text: string, atMs: number): Look {
   return {
     pageId,
@@ -163,15 +170,9 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         (await added(store, 'https://a.example/a')).page.page.id,
         (await added(store, 'https://a.example/b')).page.page.id,
       ];
-      const settings = {
-        match: '',
-        deliver: { kind: 'slack' as const, url: 'https://x.example/' },
-        zone: 'UTC',
-        paused: false,
-      };
       const [single, bundled] = [
-        await store.outbox.addSubscription(settings, 1),
-        await store.outbox.addSubscription({ ...settings, name: 'b' }, 2),
+        await store.outbox.addSubscription(subscription, 1),
+        await store.outbox.addSubscription({ ...subscription, name: 'b' }, 2),
       ];
       const nobody = { deliveries: new Set<string>(), subscriptions: new Set<string>() };
       const tell = async (pageId: string, version: number, atMs: number) => {
@@ -224,6 +225,37 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       expect(await store.outbox.removeSubscription(single.id)).toBe(true);
       expect(await store.outbox.deliveries({ subscriptionId: single.id, limit: 9 })).toEqual([]);
       expect((await store.outbox.subscriptions()).map(({ id }) => id)).toEqual([bundled.id]);
+      await store.close();
+    });
+
+    test('messages that have ended are forgotten after their time, those under way never, and their changes stay', async () => {
+      const store = await open();
+      const pages = 520;
+      const kept = await store.addPages(Array.from({ length: pages }, (_, i) => page(`https://a.example/${i}`)));
+      if (kept.kind === 'failed') throw new Error(kept.fault.sentence);
+      const subscriptionId = (await store.outbox.addSubscription(subscription, 1)).id;
+      const looks = kept.value.map(({ page: { page: watched } }) => {
+        const { projection: _projection, ...changed } = look(watched.id, 2, '', 1000);
+        return { ...changed, probeId: watched.id, deliveries: [{ subscriptionId, dueMs: 1000 }] };
+      });
+      await store.commit(looks);
+      const nobody = { deliveries: new Set<string>(), subscriptions: new Set<string>() };
+      const due = await store.outbox.due(1000, pages, nobody);
+      expect(due).toHaveLength(pages);
+      const [waiting, dead, late, ...taken] = due.map(({ id }) => id);
+      const fault = { code: 'receiver-refused', sentence: 'no' };
+      await store.outbox.settle(waiting!, { kind: 'later', fault, dueMs: 1100 }, 1050);
+      await store.outbox.settle(dead!, { kind: 'dead', fault }, 2000);
+      await store.outbox.settle(late!, { kind: 'taken' }, 9000);
+      for (const id of taken) await store.outbox.settle(id, { kind: 'taken' }, 2000);
+      expect(await store.outbox.forget(2000)).toBe(0);
+      expect(await store.outbox.forget(9000)).toBe(pages - 2);
+      const left = await store.outbox.deliveries({ limit: 9 });
+      expect(left.map(({ id, sequences }) => [id, sequences.length])).toEqual([
+        [late, 1],
+        [waiting, 1],
+      ]);
+      expect(await store.counts()).toMatchObject({ changes: pages });
       await store.close();
     });
 

@@ -131,4 +131,9 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (delivery, sequence)
   ) WITHOUT ROWID;
   `,
+  // Messages that have come to an end are found by when they did, and those of a subscription that is removed or read by it.
+  `
+  CREATE INDEX deliveries_settled ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
+  CREATE INDEX deliveries_by_subscription ON deliveries (subscription, n);
+  `,
 ];

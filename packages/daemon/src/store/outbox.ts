@@ -1,4 +1,5 @@
 /** The outbox in SQLite. `plan` runs inside the transaction that keeps the change. */
+import { setImmediate as others } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
 import { StoreFailed } from '../values/fault.ts';
@@ -15,6 +16,9 @@ import {
   type SubscriptionRow,
 } from './outbox-rows.ts';
 import { faultOf } from './sqlite-faults.ts';
+
+/** Few enough that whatever else waits does so for milliseconds. */
+const forgetBatch = 500;
 
 interface Row extends DeliveryRow {
   readonly n: number;
@@ -171,6 +175,20 @@ export class SqliteOutbox implements Outbox {
        WHERE deliveries.id = ? ORDER BY sequence`,
     ).all(delivery.id) as { entry: string }[];
     return Promise.resolve(rows.map((row) => JSON.parse(row.entry) as Change));
+  }
+
+  async forget(settledBeforeMs: number): Promise<number> {
+    for (let gone = 0; ;) {
+      const batch = await this.#write(
+        () =>
+          this.#sql(
+            `DELETE FROM deliveries WHERE n IN (SELECT n FROM deliveries WHERE settled_at < ? LIMIT ${forgetBatch})`,
+          ).run(settledBeforeMs).changes,
+      );
+      gone += batch;
+      if (batch < forgetBatch) return gone;
+      await others();
+    }
   }
 
   #delivery(row: Row): Delivery {

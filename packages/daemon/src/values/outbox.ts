@@ -4,6 +4,7 @@
  * - `due`: its changes are fixed for ever, and it is tried until it is taken;
  * - `sent`: the receiver has taken it;
  * - `dead`: tried for days in vain, or refused for good; listed, and can be sent again by hand under the same id.
+ * Months after a message has ended it is forgotten; the changes it told stay in the log.
  *
  * Its id never changes, so a receiver that gets it twice can tell.
  */
@@ -73,4 +74,6 @@ export interface Outbox {
   /** Sends a dead one again, under its id. */
   replay(id: string, nowMs: number): Promise<boolean>;
   changesOf(delivery: Delivery): Promise<readonly Change[]>;
+  /** Those that were sent or given up before this time go; how many. */
+  forget(settledBeforeMs: number): Promise<number>;
 }
