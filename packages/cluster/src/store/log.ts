@@ -58,9 +58,12 @@ async function read(
   values: readonly number[],
   pageId: string | undefined,
 ): Promise<readonly Change[]> {
-  const rows = await connection.query<{ entry: string }>(
-    `SELECT entry FROM changes WHERE ${where} ${pageId === undefined ? '' : 'AND page_id = $3'} ORDER BY ${order} LIMIT $2`,
+  // One text for all: thousands of rows take longer to be told apart on their way than to be read.
+  const rows = await connection.query<{ entries: string | null }>(
+    `SELECT string_agg(entry, ',' ORDER BY ${order}) AS entries FROM (
+       SELECT sequence, entry FROM changes WHERE ${where} ${pageId === undefined ? '' : 'AND page_id = $3'}
+       ORDER BY ${order} LIMIT $2) AS found`,
     pageId === undefined ? values : [...values, pageId],
   );
-  return rows.map((row) => JSON.parse(row.entry) as Change);
+  return JSON.parse(`[${rows[0]!.entries ?? ''}]`) as Change[];
 }

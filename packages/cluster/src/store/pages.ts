@@ -171,7 +171,7 @@ export async function listPages(connection: Connection, query: PageQuery): Promi
   const values: unknown[] = [query.after ?? 0];
   const conditions = [behind];
   if (query.site !== undefined) conditions.push(`site = $${values.push(query.site)}`);
-  if (query.tag !== undefined) conditions.push(`(settings::jsonb -> 'tags') ? $${values.push(query.tag)}`);
+  if (query.tag !== undefined) conditions.push(`tags ? $${values.push(query.tag)}`);
   if (query.text !== undefined && query.text !== '') {
     const place = `$${values.push(query.text)}`;
     conditions.push(

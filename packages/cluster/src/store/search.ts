@@ -76,7 +76,7 @@ export async function search(sql: Sql, query: SearchQuery): Promise<readonly Sea
 function conditionsOf(query: SearchQuery, parameter: (value: unknown) => string): readonly string[] {
   return [
     ...(query.site === undefined ? [] : [`pages.site = ${parameter(query.site)}`]),
-    ...(query.tag === undefined ? [] : [`(pages.settings::jsonb -> 'tags') ? ${parameter(query.tag)}`]),
+    ...(query.tag === undefined ? [] : [`pages.tags ? ${parameter(query.tag)}`]),
     ...(query.fromMs === undefined ? [] : [`found.at >= ${parameter(query.fromMs)}`]),
     ...(query.toMs === undefined ? [] : [`found.at < ${parameter(query.toMs)}`]),
   ];
