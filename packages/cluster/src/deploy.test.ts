@@ -261,14 +261,33 @@ test.skipIf(locate('nats-server') === undefined)(
       // Commands find a coordinator by its folder.
       const pages = await revisit(['pages', '--json', '--data', join(folder, 'coordinator-2')]);
       expect(pages.out).toContain(id);
-      // One that is killed is told of, and is not waited for in the end.
+      // Whoever is killed is told of and started again, and all works as before.
       const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' });
-      const robot = stdout
+      const ours = stdout
         .split('\n')
-        .map((line) => line.trim().split(/\s+/))
-        .find(([, parent, ...words]) => parent === String(child.pid) && words.includes('robot-1'));
-      process.kill(Number(robot![0]), 'SIGKILL');
-      await eventually(() => said.includes('robot-1 ended by SIGKILL'));
+        .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+        .filter((found) => found?.[2] === String(child.pid));
+      for (const [name, words] of [
+        ['robot-1', '--name robot-1 '],
+        ['robot-2', '--name robot-2 '],
+        ['coordinator-1', '/coordinator-1 '],
+        ['nats-0', '/nats-0.conf '],
+        ['postgres', '/postgres '],
+      ] as const) {
+        process.kill(Number(ours.find((found) => found![3]!.includes(words))![1]), 'SIGKILL');
+        await eventually(() => new RegExp(`^${name} ended.* starts again`, 'm').test(said));
+      }
+      web.pages.set('/a', '<p>as it will be</p>');
+      for (const url of urls)
+        await eventually(
+          async () =>
+            (
+              await fetch(`${url}/api/pages/${id}`).then(
+                (answer) => answer.json() as Promise<{ version: number }>,
+                () => ({ version: 0 }),
+              )
+            ).version === 3,
+        );
     } finally {
       const ended = new Promise((done) => child.once('exit', done));
       child.kill('SIGTERM');

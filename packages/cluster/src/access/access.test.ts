@@ -7,6 +7,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type Observation, type Probe, systemClock } from 'revisit/ports';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { leash } from '../../../daemon/src/trial/leash.ts';
 import { locate } from '../../../../house/provision.ts';
 import { Carrier } from '../dispatch/carrier.ts';
 import { link } from '../dispatch/link.ts';
@@ -55,7 +56,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       keys.add('robot', 'r2');
       keys.add('observer', 'near');
       keys.add('reader', 'reader');
-      child = spawn(locate('nats-server')!, ['-c', keys.configFile], { stdio: 'ignore' });
+      child = leash(spawn(locate('nats-server')!, ['-c', keys.configFile], { stdio: 'ignore' }));
       for (;;) {
         const open = await new Promise<boolean>((done) => {
           const socket = dial(port, '127.0.0.1', () => done((socket.destroy(), true))).on('error', () => done(false));

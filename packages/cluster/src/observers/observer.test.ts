@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, serve, type Serving } from '../../../daemon/src/trial/command.ts';
+import { leash } from '../../../daemon/src/trial/leash.ts';
 import { locate } from '../../../../house/provision.ts';
 import { type NatsServer, startNats } from '../trial/nats-server.ts';
 import { type PostgresServer, startPostgres } from '../trial/postgres-server.ts';
@@ -39,10 +40,9 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
   let coordinator: Serving;
 
   const run = (...words: string[]): ChildProcess => {
-    const child = spawn(process.execPath, [bin, ...words, ...open], {
-      cwd: tmpdir(),
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    const child = leash(
+      spawn(process.execPath, [bin, ...words, ...open], { cwd: tmpdir(), stdio: ['ignore', 'ignore', 'inherit'] }),
+    );
     children.push(child);
     return child;
   };

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loopbackWeb, serve, type LoopbackWeb, type Serving } from '../../../daemon/src/trial/command.ts';
+import { leash } from '../../../daemon/src/trial/leash.ts';
 import { type NatsServer, startNats } from './nats-server.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { type TroubledLink, troubledLink } from './troubled-link.ts';
@@ -99,7 +100,7 @@ export class Crew {
 
   #run(words: readonly string[], skewSeconds = 0): ChildProcess {
     const all = [...skewed(skewSeconds), bin, ...words, '--spacing', `${spacingMs}ms`, '--log-level', 'error', ...open];
-    return spawn(process.execPath, all, { cwd: tmpdir(), stdio: ['ignore', 'ignore', 'inherit'] });
+    return leash(spawn(process.execPath, all, { cwd: tmpdir(), stdio: ['ignore', 'ignore', 'inherit'] }));
   }
 
   /** `skewSeconds`: how far its clock is off. */

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { locate } from '../../../../house/provision.ts';
+import { leash } from '../../../daemon/src/trial/leash.ts';
 import { answers, freePort } from './postgres-server.ts';
 
 export interface NatsServer {
@@ -26,7 +27,7 @@ export async function startNats(address = '127.0.0.1'): Promise<NatsServer> {
       child.kill('SIGKILL');
     });
   const start = async (): Promise<void> => {
-    child = spawn(program, ['-a', address, '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' });
+    child = leash(spawn(program, ['-a', address, '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' }));
     while (child.exitCode === null) {
       if (await answers(port)) return;
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freshFolder, serve } from '../../../daemon/src/trial/command.ts';
+import { leash } from '../../../daemon/src/trial/leash.ts';
 import type { Place } from '../../../daemon/src/trial/place.ts';
 import { connect } from '../store/connection.ts';
 import { PostgresStore } from '../store/postgres.ts';
@@ -35,10 +36,12 @@ export async function inCluster(postgres: PostgresServer): Promise<Place> {
       const at = words.indexOf('--spacing');
       const robotWords = ['--nats', nats.url, ...words.slice(at, at + 2), '--allow-network', '127.0.0.0/8'];
       // One that outlives the coordinators, as robots do.
-      robot ??= spawn(process.execPath, [bin, 'robot', ...robotWords, '--log-level', 'error'], {
-        cwd: tmpdir(),
-        stdio: 'ignore',
-      });
+      robot ??= leash(
+        spawn(process.execPath, [bin, 'robot', ...robotWords, '--log-level', 'error'], {
+          cwd: tmpdir(),
+          stdio: 'ignore',
+        }),
+      );
       return serve(['--data', folder, '--store', store, '--nats', nats.url, ...words]);
     },
     add: (urls) =>

@@ -7,6 +7,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { locate } from '../../../../house/provision.ts';
+import { leash } from '../../../daemon/src/trial/leash.ts';
 import { type PostgresAge, type PostgresServer, answers, freePort, startPostgres } from './postgres-server.ts';
 
 const connectionsMax = 4;
@@ -40,7 +41,7 @@ async function pooled(server: PostgresServer, program: string): Promise<Postgres
   // It refuses to run as root, and must be able to read its settings.
   chmodSync(folder, 0o755);
   const asUser = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
-  const child: ChildProcess = spawn(program, [...asUser, '-q', settings], { stdio: 'ignore' });
+  const child: ChildProcess = leash(spawn(program, [...asUser, '-q', settings], { stdio: 'ignore' }));
   while (!(await answers(port))) {
     if (child.exitCode !== null) throw new Error(`pgbouncer on port ${port} ended with ${child.exitCode}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

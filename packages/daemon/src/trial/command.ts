@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { leash } from './leash.ts';
 
 const bin = join(import.meta.dirname, '../../bin/revisit.js');
 
@@ -23,7 +24,7 @@ export function revisit(
   options: { readonly cwd?: string; readonly input?: string } = {},
 ): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [bin, ...words], { cwd: options.cwd ?? tmpdir(), stdio: 'pipe' });
+    const child = leash(spawn(process.execPath, [bin, ...words], { cwd: options.cwd ?? tmpdir(), stdio: 'pipe' }));
     let out = '';
     let err = '';
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
@@ -44,10 +45,12 @@ export interface Serving {
 /** Starts a daemon on a free port and waits until it answers; fails with what it said when it does not. */
 export function serve(words: readonly string[], nodeWords: readonly string[] = []): Promise<Serving> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...nodeWords, bin, 'serve', '--port', '0', ...words], {
-      cwd: tmpdir(),
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const child = leash(
+      spawn(process.execPath, [...nodeWords, bin, 'serve', '--port', '0', ...words], {
+        cwd: tmpdir(),
+        stdio: ['ignore', 'ignore', 'pipe'],
+      }),
+    );
     let err = '';
     const closed = new Promise<number | null>((done) => child.on('close', done));
     child.stderr.on('data', (chunk: Buffer) => {

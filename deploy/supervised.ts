@@ -1,0 +1,74 @@
+/**
+ * A process that is started again when it ends by itself:
+ *
+ *   runs      until it ends; if it was asked wrongly, which is when it ends with 2 the first time, it would be so again
+ *   waits     a second, twice as long after each end, up to half a minute; one that ran for a minute begins anew
+ *   over      it was told to end
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+
+const waitMsMin = 1_000;
+const waitMsMax = 30_000;
+/** Whoever ran for so long did not end for the reason that the one before did. */
+const soundMs = 60_000;
+
+export interface Supervised {
+  /** Tells it to end, and resolves when it has. */
+  end(): Promise<void>;
+}
+
+export interface Supervision {
+  readonly name: string;
+  readonly start: () => ChildProcess;
+  readonly say: (line: string) => void;
+  readonly wrong: () => void;
+}
+
+export function supervise({ name, start, say, wrong }: Supervision): Supervised {
+  let child: ChildProcess | undefined;
+  let [over, first] = [false, true];
+  let waitMs = waitMsMin;
+  let waiting: NodeJS.Timeout | undefined;
+  let ended = (): void => {};
+  const run = (): void => {
+    const startedMs = performance.now();
+    child = start();
+    child.once('exit', (code, signal) => {
+      child = undefined;
+      ended();
+      if (over) return;
+      if (code === 2 && first) return wrong();
+      first = false;
+      if (performance.now() - startedMs > soundMs) waitMs = waitMsMin;
+      const how = signal === null ? `with ${code}` : `by ${signal}`;
+      say(`${name} ended ${how}; starts again in ${waitMs / 1000} s`);
+      waiting = setTimeout(run, waitMs);
+      waitMs = Math.min(waitMsMax, 2 * waitMs);
+    });
+  };
+  run();
+  return {
+    end: () =>
+      new Promise((done) => {
+        over = true;
+        clearTimeout(waiting);
+        if (!child) return done();
+        ended = done;
+        child.kill('SIGTERM');
+      }),
+  };
+}
+
+/** With what it says on its standard error told line by line. */
+export function spawned(
+  name: string,
+  command: string,
+  words: readonly string[],
+  say: Supervision['say'],
+): ChildProcess {
+  const child = spawn(command, words, { stdio: ['ignore', 'ignore', 'pipe'] });
+  child.stderr.on('data', (chunk: Buffer) => {
+    for (const line of chunk.toString().split('\n')) if (line !== '') say(`${name}: ${line}`);
+  });
+  return child;
+}
