@@ -1,41 +1,48 @@
 /**
  * Requests to sites that have a cap, over restarts: when they went out is kept as they go, and a new process counts on from
- * there. A robot elsewhere that keeps its own count has none of this.
+ * there once it first asks the site for something, be it watched or only redirected to. A robot elsewhere that keeps its own
+ * count has none of this.
  */
 import type { LoopParts } from './loop-parts.ts';
+import type { CapBook, ClockSetByMs } from './values/observation.ts';
 
 /** Of a large cap not every request is written at once: one more than this share of it may be unknown after a kill. */
 const unwrittenShare = 1 / 128;
 
-type CappedParts = Pick<LoopParts, 'clock' | 'observer' | 'siteRules' | 'store'>;
+type CappedParts = Pick<LoopParts, 'clock' | 'observer' | 'store'>;
 
 const keyOf = (site: string): string => `starts ${site}`;
 
-export class CappedSites {
+export class CappedSites implements CapBook {
   readonly #parts: CappedParts;
   /** Requests since the last that was written, by site. */
   readonly #unwritten = new Map<string, number>();
+  clockSetByMs: ClockSetByMs = 0;
 
   constructor(parts: CappedParts) {
     this.#parts = parts;
-    parts.observer.onCounted?.((site, startsMs) => this.#counted(site, startsMs));
+    parts.observer.countIn?.(this);
   }
 
-  #counted(site: string, startsMs: readonly number[]): void {
+  counted(site: string, startsMs: readonly number[]): void {
     const unwritten = (this.#unwritten.get(site) ?? 0) + 1;
     const write = unwritten > startsMs.length * unwrittenShare;
     this.#unwritten.set(site, write ? 0 : unwritten);
-    if (write) void this.#parts.store.remember(keyOf(site), new Uint8Array(Float64Array.from(startsMs).buffer));
+    if (!write) return;
+    const kept = Float64Array.from(startsMs, (atMs) => atMs - this.clockSetByMs);
+    void this.#parts.store.remember(keyOf(site), new Uint8Array(kept.buffer));
   }
 
-  /** Tells the observer what earlier processes asked of the site; what may not have been written counts as asked for now. */
-  async recall(site: string): Promise<void> {
-    const { clock, observer, siteRules, store } = this.#parts;
-    if (!observer.recallStarts || !siteRules?.(site)?.cap) return;
+  /** What may not have been written counts as asked for now. */
+  async recall(site: string): Promise<readonly number[]> {
+    const { clock, store } = this.#parts;
     const saved = await store.recall(keyOf(site));
-    if (!saved) return;
-    const startsMs = Array.from(new Float64Array(Uint8Array.from(saved).buffer));
-    const unknown = Math.floor(startsMs.length * unwrittenShare);
-    observer.recallStarts(site, [...startsMs, ...Array<number>(unknown).fill(clock.nowMs())]);
+    if (!saved) return [];
+    const kept = new Float64Array(Uint8Array.from(saved).buffer);
+    const nowMs = clock.nowMs();
+    // None went out later than now: where the clock was set back unseen, the last is taken for just over.
+    const setByMs = Math.min(this.clockSetByMs, nowMs - kept.at(-1)!);
+    const unknown = Math.floor(kept.length * unwrittenShare);
+    return [...Array.from(kept, (atMs) => atMs + setByMs), ...Array<number>(unknown).fill(nowMs)];
   }
 }

@@ -35,6 +35,8 @@ import { WebSub, type WebSubParts } from './websub.ts';
 /** What a daemon lives in where that is not this machine's time and the internet. */
 export interface World {
   readonly clock?: Clock;
+  /** How far the clock was set since the daemon that went before. */
+  readonly clockSetByMs?: number;
   readonly observer?: Partial<ObserverOptions>;
   /** Where state is kept, instead of the data folder. */
   readonly opening?: Opening;
@@ -225,7 +227,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   try {
     await websub?.load();
     if (websub) websub.noticed = (id) => loop.probeNow(id);
-    await loop.load();
+    await loop.load(world.clockSetByMs);
     // A store of one's own can have no sender at work; in a shared one, only silence tells.
     const undone = await takeBack(desk, world.opening ? { unheardMs: silenceMs } : {});
     if (undone > 0) log('warn', 'an import that was cut off is taken back', { pages: undone });

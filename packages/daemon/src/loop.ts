@@ -10,6 +10,7 @@
  */
 import { AccessTimes, type Policy, RobotPool } from '@revisit/core';
 import { CappedSites } from './capped-sites.ts';
+import { ClockBook } from './clock-book.ts';
 import { CollectionMarket } from './collection-market.ts';
 import { Collection, type Entry } from './collection.ts';
 import { Departures } from './departures.ts';
@@ -21,6 +22,7 @@ import { Saving } from './saving.ts';
 import { Lifetimes } from './lifetimes.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
 import { mannersOf } from './site-manners.ts';
+import { resume, takeUp } from './taking-up.ts';
 import type { Change } from './values/change.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
@@ -52,6 +54,7 @@ export class Loop {
   readonly #lifetimes: Lifetimes;
   readonly #indexing: Indexing;
   readonly #keeping: Keeping;
+  readonly #clockBook: ClockBook;
   readonly #saving: Saving;
   /** Aborted at the end, so that no sleeper keeps the process alive. */
   readonly #ended = new AbortController();
@@ -79,7 +82,8 @@ export class Loop {
     });
     this.#capped = new CappedSites(parts);
     this.#keeping = new Keeping(parts);
-    this.#saving = new Saving(parts, { ...known, discovery: this.#discovery });
+    this.#clockBook = new ClockBook(parts.clock, parts.store);
+    this.#saving = new Saving(parts, { ...known, clockBook: this.#clockBook, discovery: this.#discovery });
     const into = {
       collection: this.collection,
       discovery: this.#discovery,
@@ -202,42 +206,31 @@ export class Loop {
     this.#wake();
   }
 
-  /** Takes up every stored page and what an earlier process left unfinished. */
-  async load(): Promise<void> {
-    const { store, policy, clock, observer } = this.#parts;
-    const learned = await store.recall(`policy:${policy.name}`);
-    const access = await store.recall('access-times');
-    if (access) this.access.restore(access);
-    const manners = await store.recall('manners');
-    const delays = manners && observer.restore?.(manners);
-    for await (const batch of store.everyPage()) for (const watched of batch) this.#watching.load(watched);
-    this.#watching.loaded();
-    for (const [site, delayMs] of delays ?? [])
-      if (this.collection.sites.has(site)) this.#watching.space(site, delayMs);
-    for (const site of this.collection.sites) await this.#capped.recall(site);
-    const trusted = await store.recall('index-trust');
-    if (trusted) this.#discovery.restore(trusted);
-    const lifetimes = await store.recall('lifetime-trust');
-    if (lifetimes) this.#lifetimes.restore(lifetimes);
-    if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000);
-    this.market.survey(clock.nowMs() / 1000);
-    await this.resume(await store.unfinished());
-    const holds = await store.recall('site-holds');
-    for (const closed of holds ? this.#departures.doors.restoreHolds(holds) : []) observer.leaveAlone?.(closed);
+  /** Takes up every stored page and what an earlier process left unfinished; the clock may have been set since then. */
+  async load(clockSetByMs = 0): Promise<void> {
+    await takeUp(this.#parts, this.#ways(), clockSetByMs);
+    this.#wake();
   }
 
   /** Takes up what another process had asked for and not kept. */
   async resume(unfinished: readonly Probe[]): Promise<void> {
-    const { observer, store, clock } = this.#parts;
-    for (const probe of unfinished) {
-      this.#watching.space(probe.site);
-      // When exactly its last request went out nobody knows: robots.txt and redirects may have come before the page.
-      this.#departures.doors.recall(probe.site, clock.nowMs());
-      if (!observer.outlives) for (const id of probe.pageIds) this.#watching.dueAgain(id, probe.atMs);
-      else this.#flights.rejoin(probe);
-    }
-    if (!observer.outlives) await store.finished(unfinished.map((probe) => probe.id));
+    await resume(this.#parts, this.#ways(), unfinished);
     this.#wake();
+  }
+
+  #ways() {
+    return {
+      access: this.access,
+      capped: this.#capped,
+      clockBook: this.#clockBook,
+      collection: this.collection,
+      departures: this.#departures,
+      discovery: this.#discovery,
+      flights: this.#flights,
+      lifetimes: this.#lifetimes,
+      market: this.market,
+      watching: this.#watching,
+    };
   }
 
   watch(watched: WatchedPage): void {

@@ -28,6 +28,7 @@ export {
   deliveryOf,
   edited,
   newDelivery,
+  notByTheHour,
   settledValues,
   subscriptionOf,
   subscriptionRow,

@@ -1,5 +1,6 @@
 /** Saves now and then what was learned that belongs to no page, so a killed process loses little of it. */
 import type { AccessTimes } from '@revisit/core';
+import type { ClockBook } from './clock-book.ts';
 import type { Discovery } from './discovery.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import type { LoopParts } from './loop-parts.ts';
@@ -11,6 +12,7 @@ const accessEveryMs = 3_600_000;
 const mannersEveryMs = 600_000;
 
 interface Known {
+  readonly clockBook: ClockBook;
   readonly access: AccessTimes;
   readonly discovery: Discovery;
   readonly lifetimes: Lifetimes;
@@ -34,10 +36,11 @@ export class Saving {
   /** What is due to be saved, or all of it now. */
   async save(now: boolean): Promise<void> {
     const { clock, observer, policy, store } = this.#parts;
-    const { access, discovery, lifetimes } = this.#known;
+    const { access, clockBook, discovery, lifetimes } = this.#known;
     const nowMs = clock.nowMs();
     if (!now && nowMs - this.#savedMs < everyMs) return;
     this.#savedMs = nowMs;
+    await clockBook.alive();
     if (now || nowMs - this.#savedAccessMs >= accessEveryMs) {
       this.#savedAccessMs = nowMs;
       await store.remember('access-times', access.save());

@@ -5,7 +5,7 @@
 import { Gates } from '@revisit/core';
 import type { Collection } from './collection.ts';
 import type { LoopParts, SiteLimits } from './loop-parts.ts';
-import type { SiteClosed } from './values/observation.ts';
+import type { ClockSetByMs, SiteClosed } from './values/observation.ts';
 
 type DoorParts = Pick<LoopParts, 'clock' | 'siteRules'>;
 
@@ -19,6 +19,7 @@ export class SiteDoors {
   readonly #openShares = new Map<string, number>();
   /** Sites that are left alone, and until when. */
   readonly #holds = new Map<string, number>();
+  clockSetByMs: ClockSetByMs = 0;
 
   constructor(parts: DoorParts, collection: Collection, spacingMs: number) {
     this.#parts = parts;
@@ -69,13 +70,14 @@ export class SiteDoors {
   }
 
   saveHolds(): Uint8Array {
-    return new TextEncoder().encode(JSON.stringify(Object.fromEntries(this.#holds)));
+    const kept = Array.from(this.#holds, ([site, untilMs]) => [site, untilMs - this.clockSetByMs] as const);
+    return new TextEncoder().encode(JSON.stringify(Object.fromEntries(kept)));
   }
 
-  /** Sites that asked to be left alone, for as long as they asked, whatever happened to the process since. */
+  /** Sites that asked to be left alone, for as long as they asked, whatever happened to the process and the clock since. */
   restoreHolds(saved: Uint8Array): readonly SiteClosed[] {
     const holds = JSON.parse(new TextDecoder().decode(saved)) as Record<string, number>;
-    const closed = Object.entries(holds).map(([site, untilMs]) => ({ site, untilMs }));
+    const closed = Object.entries(holds).map(([site, untilMs]) => ({ site, untilMs: untilMs + this.clockSetByMs }));
     for (const { site, untilMs } of closed) this.hold(site, untilMs);
     return closed;
   }

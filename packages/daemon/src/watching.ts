@@ -55,8 +55,8 @@ export class Watching {
    * A page of the store, at the start. All that is loaded enters the market together, once what belongs to no page is known
    * again; a site is spaced with the first of its pages, and by what its robots.txt said once all are there.
    */
-  load(watched: WatchedPage): void {
-    const entry = this.#open(watched, false);
+  load(watched: WatchedPage, clockSetLately: boolean): void {
+    const entry = this.#open(watched, false, clockSetLately);
     if (entry) this.#sitesSpaced = Math.max(this.#sitesSpaced, entry.site + 1);
   }
 
@@ -66,7 +66,7 @@ export class Watching {
     this.#ways.collection.everyAlike((index, alike) => policy.regrouped?.(index, alike));
   }
 
-  #open(watched: WatchedPage, alone: boolean): Entry | undefined {
+  #open(watched: WatchedPage, alone: boolean, clockSetLately = false): Entry | undefined {
     const { clock, policy } = this.#parts;
     const { collection, discovery, departures } = this.#ways;
     if (this.#parts.accepts && !this.#parts.accepts(watched.page.site)) return undefined;
@@ -78,9 +78,10 @@ export class Watching {
     if (alone || entry.site >= this.#sitesSpaced) this.space(watched.page.site);
     const { model } = watched.state;
     const nowMs = clock.nowMs();
+    const { lastLookMs: saidMs } = watched.state;
     // A look of the future was made before the clock was set back: to wait for it would be to wait for as long as it was wrong.
-    const ahead = (watched.state.lastLookMs ?? 0) > nowMs;
-    const lastLookMs = ahead ? nowMs : watched.state.lastLookMs;
+    // One of the past may have been a moment ago where the clock was set forward.
+    const lastLookMs = saidMs === undefined || (saidMs < nowMs && !clockSetLately) ? saidMs : nowMs;
     if (lastLookMs !== undefined) departures.doors.recall(watched.page.site, lastLookMs);
     if (watched.page.paused) return entry;
     const nowSeconds = nowMs / 1000;
@@ -101,7 +102,7 @@ export class Watching {
     );
     if (watched.state.status === 'new' && lastLookMs === undefined) departures.unseen(watched.page.id);
     // What another policy learned of the page is of no use to this one.
-    const restored = model !== undefined && !ahead && policy.restore?.(page, model, nowSeconds) === true;
+    const restored = model !== undefined && policy.restore?.(page, model, nowSeconds) === true;
     if (!restored && lastLookMs !== undefined) {
       policy.started(page, lastLookMs / 1000);
       policy.looked(page, lastLookMs / 1000, { kind: 'first' });

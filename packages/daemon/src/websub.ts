@@ -184,7 +184,7 @@ export class WebSub {
     const { right, wrong, noticedMs } = subscription;
     const believed = right + wrong >= testsMin && wrong <= wrongShareMax * (right + wrong);
     if (!believed || noticedMs >= lastSeenMs || this.#parts.random() * testEvery < 1) return nowMs;
-    return Math.max(nowMs, lastSeenMs + dayMs);
+    return Math.max(nowMs, Math.min(lastSeenMs, nowMs) + dayMs);
   }
 
   /** Leases are renewed before they end; pages that are gone from the collection are not. */

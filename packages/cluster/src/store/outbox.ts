@@ -13,6 +13,7 @@ import {
   deliveryOf,
   edited,
   newDelivery,
+  notByTheHour,
   settledValues,
   subscriptionOf,
   subscriptionRow,
@@ -176,6 +177,13 @@ export class PostgresOutbox implements Outbox {
     await this.#connection.query(
       `UPDATE deliveries SET due = $1 WHERE subscription = $2 AND status = 'due' AND attempts > 0 AND due > $1`,
       [nowMs, subscriptionId],
+    );
+  }
+
+  async hastenAll(nowMs: number): Promise<void> {
+    await this.#connection.query(
+      `UPDATE deliveries SET due = $1 WHERE status IN ('open', 'due') AND ${notByTheHour} AND due > $1`,
+      [nowMs],
     );
   }
 

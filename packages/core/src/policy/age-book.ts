@@ -111,11 +111,11 @@ export class AgeBook {
   }
 
   /** False when the bytes are somebody else's. */
-  restore(page: number, saved: Uint8Array): boolean {
+  restore(page: number, saved: Uint8Array, now: number): boolean {
     const seen = this.#pages[page];
     if (!seen || saved.length !== savedBytes || saved[0] !== mark) return false;
     const view = new DataView(saved.buffer, saved.byteOffset, saved.byteLength);
-    Object.assign(seen, { at: view.getFloat64(1), age: view.getFloat32(9), known: true });
+    Object.assign(seen, { at: Math.min(view.getFloat64(1), now), age: view.getFloat32(9), known: true });
     this.times.restore(page, view.getFloat32(13));
     this.hazards.restore(page, saved, 17);
     return true;

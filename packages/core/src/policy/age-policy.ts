@@ -91,9 +91,9 @@ export class AgePolicy implements Policy {
     return this.#book.save(page);
   }
 
-  restore(page: number, saved: Uint8Array): boolean {
+  restore(page: number, saved: Uint8Array, now: number): boolean {
     const seen = this.#book.get(page);
-    if (!seen || !this.#book.restore(page, saved)) return false;
+    if (!seen || !this.#book.restore(page, saved, now)) return false;
     this.#place(page, seen);
     return true;
   }

@@ -144,8 +144,7 @@ export class HorizonPolicy implements Policy {
 
   restore(page: number, saved: Uint8Array, now: number): boolean {
     const seen = this.#book.get(page);
-    if (!seen || !this.#book.restore(page, saved)) return false;
-    seen.at = Math.min(seen.at, now);
+    if (!seen || !this.#book.restore(page, saved, now)) return false;
     this.#newcomers.remove(page);
     this.#order.waits(page, seen.at);
     this.#stepEnd = -Infinity;

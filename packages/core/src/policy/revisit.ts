@@ -20,6 +20,7 @@ import { DueQueue } from '../time/due-queue.ts';
 import { type Fallen, LookPrices } from './look-prices.ts';
 import type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy.ts';
 import { type Asked, Ripeness } from './ripeness.ts';
+import { bytesOf, valueOf } from './saved-text.ts';
 
 const day = 86_400;
 
@@ -208,16 +209,12 @@ export class RevisitPolicy implements Policy {
   }
 
   saveAll(): Uint8Array {
-    // Numbers in JSON are plain ASCII, so a byte a letter is enough.
-    const text = JSON.stringify({ version: 1, price: this.prices.save(), models: this.models.saveShared() });
-    return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+    return bytesOf({ version: 1, price: this.prices.save(), models: this.models.saveShared() });
   }
 
   restoreAll(saved: Uint8Array, now: number): void {
-    let text = '';
-    for (const byte of saved) text += String.fromCharCode(byte);
-    const all = JSON.parse(text) as { version: number; price: number[]; models: unknown };
-    if (all.version !== 1) return;
+    const all = valueOf(saved) as { version: number; price: number[]; models: unknown } | undefined;
+    if (all?.version !== 1) return;
     this.models.restoreShared(all.models);
     // By now the pages are known, and the saved price was for so many looks a page.
     this.prices.setBudget(this.budget, this.pages, now);

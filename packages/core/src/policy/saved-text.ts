@@ -1,7 +1,10 @@
 /** What policies save of all pages together is JSON of numbers and names in ASCII: a byte a letter. */
 
 export function bytesOf(value: unknown): Uint8Array {
-  return Uint8Array.from(JSON.stringify(value), (letter) => letter.charCodeAt(0));
+  const text = JSON.stringify(value);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
 /** Undefined where the bytes are no such text: nothing is restored then. */

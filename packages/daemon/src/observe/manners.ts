@@ -3,6 +3,7 @@
  * alone. Kept as one text, since it is read whole at the start and small against the pages.
  */
 import type { Clock } from '../values/clock.ts';
+import type { ClockSetByMs } from '../values/observation.ts';
 import type { RobotsMemory, SavedRobots } from './robots.ts';
 import type { SiteGates, SiteStanding } from './site-gate.ts';
 
@@ -17,6 +18,7 @@ export class Manners {
   readonly #gates: SiteGates;
   #savedText = '';
   #savedRevision = -1;
+  #clockSetByMs: ClockSetByMs = 0;
 
   constructor(clock: Clock, robots: RobotsMemory, gates: SiteGates) {
     this.#clock = clock;
@@ -27,18 +29,27 @@ export class Manners {
   /** Undefined while nothing was learned since the last time. */
   save(): Uint8Array | undefined {
     const nowMs = this.#clock.nowMs();
-    const sites = this.#gates.troubled(nowMs);
+    const sites = this.#gates.troubled(nowMs).map((standing) => setBy(standing, -this.#clockSetByMs));
     const troubles = JSON.stringify(sites);
     if (this.#robots.revision === this.#savedRevision && troubles === this.#savedText) return undefined;
     this.#savedRevision = this.#robots.revision;
     this.#savedText = troubles;
-    return new TextEncoder().encode(JSON.stringify({ robots: this.#robots.save(nowMs), sites } satisfies SavedManners));
+    const robots = this.#robots.save(nowMs, this.#clockSetByMs);
+    return new TextEncoder().encode(JSON.stringify({ robots, sites } satisfies SavedManners));
   }
 
-  restore(saved: Uint8Array): void {
+  restore(saved: Uint8Array | undefined, clockSetByMs: ClockSetByMs): void {
+    this.#clockSetByMs = clockSetByMs;
+    if (!saved) return;
     const { robots, sites } = JSON.parse(new TextDecoder().decode(saved)) as SavedManners;
-    this.#robots.restore(robots, this.#clock.nowMs());
-    for (const standing of sites) this.#gates.restore(standing);
+    this.#robots.restore(robots, this.#clock.nowMs(), clockSetByMs);
+    for (const standing of sites) this.#gates.restore(setBy(standing, clockSetByMs));
     this.#savedRevision = this.#robots.revision;
   }
 }
+
+const setBy = (standing: SiteStanding, byMs: number): SiteStanding => ({
+  ...standing,
+  nextStartMs: standing.nextStartMs + byMs,
+  closedUntilMs: standing.closedUntilMs + byMs,
+});

@@ -134,8 +134,8 @@ export function createObserver(options: ObserverOptions): WebObserver {
       return answer.kind === 'answered' ? answer.status : undefined;
     },
     save: () => manners.save(),
-    restore: (saved) => {
-      manners.restore(saved);
+    restore: (saved, clockSetByMs) => {
+      manners.restore(saved, clockSetByMs);
       const delays = new Map<string, number>();
       for (const [origin, delayMs] of memory.crawlDelays()) {
         const site = siteOf(new URL(origin).hostname);
@@ -144,8 +144,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
       return delays;
     },
     leaveAlone: (closed) => gates.leaveAlone(closed),
-    onCounted: (listener) => gates.onCounted(listener),
-    recallStarts: (site, startsMs) => gates.recallStarts(site, startsMs),
+    countIn: (book) => gates.countIn(book),
     robotsOf: (origin) => ({
       crawlDelayMs: memory.crawlDelayMsOf(origin),
       sitemaps: memory.sitemapsOf(origin),

@@ -391,7 +391,7 @@ test('robots.txt is not read again after a restart while it holds, and trouble w
   const saved = before.observer.save!()!;
   expect(before.observer.save!()).toBeUndefined();
   const after = world(say);
-  expect([...after.observer.restore!(saved)]).toEqual([['example.org', 7_000]]);
+  expect([...after.observer.restore!(saved, 0)]).toEqual([['example.org', 7_000]]);
   await after.run(after.clock.sleep(before.clock.nowMs() - startMs + 1000));
   await after.see('https://www.example.org/');
   expect((await after.see('https://www.example.org/private')).outcome).toMatchObject({

@@ -7,7 +7,7 @@
  *   after 30 days of that without a copy, it counts as not being there
  */
 import type { Clock } from '../values/clock.ts';
-import type { RobotsUnderstood } from '../values/observation.ts';
+import type { ClockSetByMs, RobotsUnderstood } from '../values/observation.ts';
 import { fault } from '../values/fault.ts';
 import { siteOf } from '../values/url.ts';
 import type { Answer, Ask, Headers, Meter, Visit } from './ask.ts';
@@ -59,14 +59,17 @@ export class RobotsMemory {
   revision = 0;
 
   /** All that still holds: a file that was read, or the trouble there was in reading it. */
-  save(nowMs: number): SavedRobots[] {
-    return [...this.#known].filter(([, { untilMs, attempts }]) => untilMs > nowMs || attempts > 0);
+  save(nowMs: number, clockSetByMs: ClockSetByMs): SavedRobots[] {
+    const held = [...this.#known].filter(([, { untilMs, attempts }]) => untilMs > nowMs || attempts > 0);
+    return held.map(([origin, known]) => [origin, setBy(known, -clockSetByMs)]);
   }
 
-  restore(saved: readonly SavedRobots[], nowMs: number): void {
-    // No copy holds for longer than a new one would, whatever the clock said when it was read.
-    for (const [origin, known] of saved)
+  restore(saved: readonly SavedRobots[], nowMs: number, clockSetByMs: ClockSetByMs): void {
+    for (const [origin, kept] of saved) {
+      const known = setBy(kept, clockSetByMs);
+      // No copy holds for longer than a new one would, whatever the clock said when it was read.
       this.set(origin, { ...known, untilMs: Math.min(known.untilMs, nowMs + keepMsMax) });
+    }
   }
 
   /** What origins ask for by Crawl-delay, as far as they were read. */
@@ -120,6 +123,12 @@ export class RobotsMemory {
     this.#known.delete(origin);
   }
 }
+
+const setBy = ({ unreachableSinceMs, ...known }: Known, byMs: number): Known => ({
+  ...known,
+  untilMs: known.untilMs + byMs,
+  ...(unreachableSinceMs === undefined ? {} : { unreachableSinceMs: unreachableSinceMs + byMs }),
+});
 
 export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: Visit): Visit {
   const { clock } = options;

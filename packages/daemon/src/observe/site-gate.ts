@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
-import type { SiteClosed } from '../values/observation.ts';
+import type { CapBook, SiteClosed } from '../values/observation.ts';
 import { siteOf } from '../values/url.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
 import type { SiteRules } from './gate.ts';
@@ -46,6 +46,8 @@ interface Line {
   readonly rules: SiteRules;
   readonly waiting: Turn[];
   pumping: boolean;
+  /** Where there is a cap: settled once what earlier processes asked for is counted. */
+  recalled?: Promise<void>;
 }
 
 interface Turn {
@@ -59,26 +61,28 @@ export class SiteGates {
   readonly #lines = new Map<string, Line>();
   readonly #closing = new AbortController();
   #sweepAt = gatesBeforeSweep;
-  #counted: (site: string, startsMs: readonly number[]) => void = () => {};
+  #book: CapBook | undefined;
 
   constructor(options: SiteGateOptions) {
     this.#options = options;
   }
 
-  onCounted(listener: (site: string, startsMs: readonly number[]) => void): void {
-    this.#counted = listener;
+  countIn(book: CapBook): void {
+    this.#book = book;
   }
 
   /** A request goes out. */
   begin(key: string, line: Line, spacingMs: number): void {
     line.gate.begin(this.#options.clock.nowMs(), spacingMs, line.rules);
-    if (line.rules.cap) this.#counted(key, line.gate.starts);
+    if (line.rules.cap) this.#book?.counted(key, line.gate.starts);
   }
 
-  /** Requests that went out before a restart. */
-  recallStarts(site: string, startsMs: readonly number[]): void {
-    const { gate, rules } = this.line(site);
-    for (const atMs of startsMs) gate.count(atMs, rules);
+  /** Requests that went out before a restart are counted before the first of this process. */
+  #recalled(key: string, line: Line): Promise<void> {
+    line.recalled ??= (this.#book?.recall(key) ?? Promise.resolve([])).then((startsMs) => {
+      for (const atMs of startsMs) line.gate.count(atMs, line.rules);
+    });
+    return line.recalled;
   }
 
   leaveAlone({ site, untilMs }: SiteClosed): void {
@@ -138,8 +142,9 @@ export class SiteGates {
   }
 
   /** Waits for the turn; true when it came, a refusal otherwise. */
-  async enter(line: Line, ask: Ask, spacingMs: number): Promise<true | Answer> {
+  async enter(key: string, line: Line, ask: Ask, spacingMs: number): Promise<true | Answer> {
     const { clock } = this.#options;
+    if (line.rules.cap) await this.#recalled(key, line);
     const { gate, rules } = line;
     const nowMs = clock.nowMs();
     const earliestMs = gate.earliestMs(nowMs, rules);
@@ -213,18 +218,18 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     const site = siteOf(host);
     const own = gates.line(site);
     const spacingMs = Math.max(own.rules.spacingMs, ask.crawlDelayMs ?? 0);
-    const entered = await gates.enter(own, ask, spacingMs);
+    const entered = await gates.enter(site, own, ask, spacingMs);
     if (entered !== true) return entered;
     const place = await options.addressOf(host);
     const shared = place && place.address !== site ? gates.line(place.address, place.rules) : undefined;
-    if (shared) {
-      const sharedEntered = await gates.enter(shared, ask, shared.rules.spacingMs);
+    if (place && shared) {
+      const sharedEntered = await gates.enter(place.address, shared, ask, shared.rules.spacingMs);
       if (sharedEntered !== true) {
         own.gate.leave(0, 0);
         gates.pump(own);
         return sharedEntered;
       }
-      shared.gate.begin(clock.nowMs(), shared.rules.spacingMs, shared.rules);
+      gates.begin(place.address, shared, shared.rules.spacingMs);
       gates.pump(shared);
     }
     gates.begin(site, own, spacingMs);

@@ -190,10 +190,14 @@ export class FaultyWeb {
   }
 
   /** One process's way to this web. After it was killed its requests go nowhere, and nobody hears the answers. */
-  connection(process: Process): (ask: Ask) => Promise<Answer> {
+  connection(process: Process, clockOffMs: number): (ask: Ask) => Promise<Answer> {
     return async (ask) => {
       if (!process.alive) return new Promise<Answer>(() => {});
-      return this.#answer(ask, process);
+      const answer = await this.#answer(ask, process);
+      if (answer.kind !== 'answered') return answer;
+      // By the clock of whoever asks.
+      const { askedAtMs, answeredAtMs } = answer;
+      return { ...answer, askedAtMs: askedAtMs + clockOffMs, answeredAtMs: answeredAtMs + clockOffMs };
     };
   }
 

@@ -13,7 +13,7 @@ const patienceMs = 36 * 3_600_000;
 export async function wrongAfterwards(
   store: Store,
   web: FaultyWeb,
-  { calmMs, endMs }: { readonly calmMs: number; readonly endMs: number },
+  { calmMs, endMs, clockIsSet }: { readonly calmMs: number; readonly endMs: number; readonly clockIsSet: boolean },
 ): Promise<readonly string[]> {
   const changes = await store.changes({ after: 0, limit: 1_000_000 });
   const wrong = [...wrongInLog(changes)];
@@ -24,9 +24,9 @@ export async function wrongAfterwards(
     const say = (what: string): void => void wrong.push(`${page.url} ${what}`);
     if ((state.lastSeenMs ?? 0) < calmMs)
       say(`was last seen ${state.lastSeenMs ? new Date(state.lastSeenMs).toISOString() : 'never'}`);
-    const own = changes.filter(({ pageId, atMs }) => pageId === page.id && atMs >= page.addedAtMs);
+    const own = changes.filter(({ pageId, atMs }) => pageId === page.id && (clockIsSet || atMs >= page.addedAtMs));
     wrongInVersions(await versionsOf(store, page.id), watched, own, web).forEach(say);
-    wrongInPresence(own, web).forEach(say);
+    wrongInPresence(own, clockIsSet ? undefined : web).forEach(say);
   }
   wrong.push(...starved(web, endMs));
   const unfinished = await store.unfinished();
@@ -103,8 +103,8 @@ function wrongInVersions(
   return wrong;
 }
 
-/** A page goes and returns in turn, and goes only when it has gone. */
-function wrongInPresence(changes: readonly Change[], web: FaultyWeb): readonly string[] {
+/** A page goes and returns in turn, and goes only when it has gone, as far as the times of changes can be believed. */
+function wrongInPresence(changes: readonly Change[], web: FaultyWeb | undefined): readonly string[] {
   const wrong: string[] = [];
   let gone = false;
   for (const { kind, atMs, summary, url } of changes) {
@@ -112,7 +112,8 @@ function wrongInPresence(changes: readonly Change[], web: FaultyWeb): readonly s
     // A page that was not there at first comes without having gone.
     const first = summary === 'The page is there now.';
     if ((goes && gone) || (returns && !gone && !first)) wrong.push(`told ${kind} twice`);
-    if (goes && !web.wasGone(url, atMs, atMs + answerMs)) wrong.push(`told gone at ${new Date(atMs).toISOString()}`);
+    if (goes && web && !web.wasGone(url, atMs, atMs + answerMs))
+      wrong.push(`told gone at ${new Date(atMs).toISOString()}`);
     if (goes || returns) gone = goes;
   }
   return wrong;

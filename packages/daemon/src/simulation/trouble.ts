@@ -1,6 +1,6 @@
 /**
  * Days of operation in trouble, from one seed: the daemon's own loop, observer and store in virtual time, on a web and a disk
- * that fail, under a user who meddles, on a machine that sleeps, killed at random points and started again. Each seed has
+ * that fail, under a user who meddles, on a machine that sleeps or whose clock is set, killed at random points and started again. Each seed has
  * rules, sizes and a budget of its own. Answers what was wrong: nothing, it is hoped.
  */
 import { exponential, integer, policies, random, type Random } from '@revisit/core';
@@ -10,6 +10,7 @@ import type { LoopParts } from '../loop-parts.ts';
 import type { SiteRules } from '../observe/gate.ts';
 import { createObserver } from '../observe/observe.ts';
 import type { Store } from '../store/port.ts';
+import type { Clock } from '../values/clock.ts';
 import type { Observer } from '../values/observation.ts';
 import { faultyStore } from './faulty-store.ts';
 import { FaultyWeb } from './faulty-web.ts';
@@ -62,7 +63,9 @@ function circumstances(luck: Random) {
   };
   const robots = 1 + integer(luck, 8);
   const policy = luck() < 0.8 ? 'uniform' : 'revisit';
-  return { sites, pagesPerSite, rules, policy, perHour, robots };
+  // By a clock that is wrong nobody keeps quiet hours, and what the user did when nobody could say.
+  const clockIsSet = !rules.quietUntilMs && luck() < 0.3;
+  return { sites, pagesPerSite, rules, policy, perHour, robots, clockIsSet };
 }
 
 export async function liveInTrouble(options: TroubleOptions): Promise<TroubleReport> {
@@ -70,7 +73,8 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
   const clock = new VirtualClock(startMs);
   const endMs = startMs + options.days * 24 * hourMs;
   const calmMs = endMs - calmHours * hourMs;
-  const { sites, pagesPerSite, rules, policy, perHour, robots } = circumstances(luck);
+  const lastSetMs = calmMs - 20 * hourMs;
+  const { sites, pagesPerSite, rules, policy, perHour, robots, clockIsSet } = circumstances(luck);
   const requestsPerMs = perHour / hourMs;
   const settings = { looksPerSecond: perHour / 3600, spacingMs: rules.spacingMs, robots, queueMax: 64 };
   const size = { sites, pagesPerSite, rules, requestsPerMs, robots };
@@ -81,17 +85,21 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
   const isFull = (atMs: number): boolean => full.some(([fromMs, toMs]) => fromMs <= atMs && atMs < toMs);
   const wrong: string[] = [];
   let restarts = 0;
+  let offMs = 0;
   while (clock.nowMs() < endMs) {
     const process: Process = { alive: true };
+    const set = clockIsSet ? nextSetting(luck, offMs, clock.nowMs() < lastSetMs) : { byMs: 0, seen: true };
+    offMs += set.byMs;
+    const processClock = offMs === 0 ? clock : wrongBy(offMs, clock);
     const { store, knownDown } = faultyStore(options.store, { clock, random: luck, process, isFull });
     const observer = createObserver({
-      clock,
+      clock: processClock,
       random: luck,
       userAgent: 'Revisit',
       allowNetworks: [],
       spacingMs: rules.spacingMs,
       siteRules: () => rules,
-      fetchPage: web.connection(process),
+      fetchPage: web.connection(process, offMs),
     });
     const watched: Observer = {
       ...observer,
@@ -102,7 +110,7 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
     };
     const loop = new Loop(
       {
-        clock,
+        clock: processClock,
         random: luck,
         store,
         observer: watched,
@@ -114,9 +122,9 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
       settings,
     );
     web.witness.restarted();
-    void loop.load().then(() => {
+    void loop.load(set.seen ? set.byMs : 0).then(() => {
       void loop.run(new AbortController().signal);
-      void user.sitAt(loop, store, process);
+      if (!clockIsSet) void user.sitAt(loop, store, process);
     });
     const killMs = clock.nowMs() + 1 + integer(luck, (luck() < 0.2 ? 0.05 : 10) * hourMs);
     if (luck() < 0.1 && killMs < calmMs - 10 * hourMs) {
@@ -128,9 +136,25 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
     loop.die();
     restarts++;
   }
-  wrong.push(...web.witness.violations, ...(await wrongAfterwards(options.store, web, { calmMs, endMs })));
+  wrong.push(...web.witness.violations, ...(await wrongAfterwards(options.store, web, { calmMs, endMs, clockIsSet })));
   return { wrong, requests: web.witness.requests, restarts, changes: (await options.store.counts()).changes };
 }
+
+/**
+ * How the clock is set between two processes, by hours either way, and in the end right again. One that is set back may be so while
+ * nobody runs who could see it; forward, that is a machine that was off.
+ */
+function nextSetting(luck: Random, offMs: number, trouble: boolean): { readonly byMs: number; readonly seen: boolean } {
+  if (!trouble) return { byMs: -offMs, seen: true };
+  if (luck() > 0.15) return { byMs: 0, seen: true };
+  const byMs = Math.floor(exponential(luck, 12 * hourMs)) * (luck() < 0.5 ? -1 : 1);
+  return { byMs, seen: byMs > 0 || luck() < 0.7 };
+}
+
+const wrongBy = (offMs: number, clock: Clock): Clock => ({
+  nowMs: () => clock.nowMs() + offMs,
+  sleep: (ms, signal) => clock.sleep(ms, signal),
+});
 
 /** Some detections take their time, as those do that are made elsewhere. */
 function slowly(detect: LoopParts['detect'], clock: VirtualClock, luck: Random): LoopParts['detect'] {

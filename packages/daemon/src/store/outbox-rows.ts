@@ -22,6 +22,9 @@ export interface SubscriptionRow {
   readonly settings: string;
 }
 
+/** Deliveries that go out at once, again, or with a burst; digests and quiet hours end when the clock on the wall says so. */
+export const notByTheHour = `(bundle IS NULL OR bundle = 'burst' OR attempts > 0)`;
+
 export function deliveryOf(row: DeliveryRow, sequences: readonly number[]): Delivery {
   return {
     id: row.id,

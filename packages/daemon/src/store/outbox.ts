@@ -9,6 +9,7 @@ import {
   deliveryOf,
   edited,
   newDelivery,
+  notByTheHour,
   settledValues,
   subscriptionOf,
   subscriptionRow,
@@ -121,6 +122,15 @@ export class SqliteOutbox implements Outbox {
       this.#sql(
         `UPDATE deliveries SET due = ? WHERE subscription = ? AND status = 'due' AND attempts > 0 AND due > ?`,
       ).run(nowMs, subscriptionId, nowMs);
+    });
+  }
+
+  hastenAll(nowMs: number): Promise<void> {
+    return this.#write(() => {
+      this.#sql(`UPDATE deliveries SET due = ? WHERE status IN ('open', 'due') AND ${notByTheHour} AND due > ?`).run(
+        nowMs,
+        nowMs,
+      );
     });
   }
 

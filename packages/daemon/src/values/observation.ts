@@ -72,6 +72,20 @@ export interface RobotsUnderstood {
   readonly rules?: readonly { readonly allow: boolean; readonly path: string }[];
 }
 
+/**
+ * How far the clock was set, by all that was ever noticed. What politeness keeps over restarts is kept by the time it would be had
+ * nobody set it, and so means the same whatever is set between two processes.
+ */
+export type ClockSetByMs = number;
+
+/** When requests went out to sites that have a cap, over restarts. */
+export interface CapBook {
+  /** A request goes out; with it, these are the last ones, as many as the cap counts. */
+  counted(site: string, startsMs: readonly number[]): void;
+  /** What earlier processes asked of the site. */
+  recall(site: string): Promise<readonly number[]>;
+}
+
 /** Whoever carries probes out: the real web, a simulated one, a robot elsewhere. It answers every probe and never throws. */
 export interface Observer {
   observe(probe: Probe, signal?: AbortSignal): Promise<Observation>;
@@ -83,11 +97,10 @@ export interface Observer {
   robotsOf?(origin: string): RobotsUnderstood;
   /** What politeness has learned and a restart must not forget; undefined while that is what was saved last. */
   save?(): Uint8Array | undefined;
-  /** Takes it up again; answers the Crawl-delay of each site that asks for one. */
-  restore?(saved: Uint8Array): ReadonlyMap<string, number>;
-  /** Tells of each request to a site that has a cap: when those of the period went out, so that a restart knows of them. */
-  onCounted?(listener: (site: string, startsMs: readonly number[]) => void): void;
-  recallStarts?(site: string, startsMs: readonly number[]): void;
+  /** Takes it up again, if anything was saved; answers the Crawl-delay of each site that asks for one. */
+  restore?(saved: Uint8Array | undefined, clockSetByMs: ClockSetByMs): ReadonlyMap<string, number>;
+  /** Requests to sites that have a cap are counted there, so that a restart knows of them. */
+  countIn?(book: CapBook): void;
   /** The site is to be left alone until then, by what an earlier process heard. */
   leaveAlone?(closed: SiteClosed): void;
   /** Sends a form, guarded and polite as every request; answers the status, or undefined when there was no answer. */

@@ -62,6 +62,8 @@ export interface Outbox {
   due(nowMs: number, limit: number, except: Exceptions): Promise<readonly Delivery[]>;
   /** The receiver answers again: what waits for a later try is due now. */
   hasten(subscriptionId: string, nowMs: number): Promise<void>;
+  /** The clock was set back: all that waits is due now, but for what waits for a time of day. */
+  hastenAll(nowMs: number): Promise<void>;
   /** When the next delivery is due, if one waits; with `afterMs`, the first that is due later than that. */
   nextDueMs(afterMs?: number): Promise<number | undefined>;
   settle(id: string, attempt: Attempt, nowMs: number): Promise<void>;

@@ -4,7 +4,7 @@ import type { Config, Flags, Read } from '../../config/config.ts';
 import type { World } from '../../daemon.ts';
 import type { Runner } from '../program.ts';
 import { example } from '../options.ts';
-import { type CommandOutcome, done, note, wrong } from '../outcome.ts';
+import { type CommandOutcome, done, failed, note, wrong } from '../outcome.ts';
 
 /** Without a name, `revisit.yaml` in the working folder is read where there is one. */
 export async function readConfig(file: string | undefined, flags: Flags): Promise<Read<Config>> {
@@ -49,14 +49,14 @@ async function serve(file: string | undefined, flags: Flags): Promise<CommandOut
   const stop = new AbortController();
   const world = await worldOf(config.value);
   if (world.kind === 'wrong') return wrong(world.sentence);
-  const { startDaemon } = await import('../../daemon.ts');
-  const started = await startDaemon(config.value, stop.signal, world.value);
-  if (started.kind === 'wrong') return wrong(started.sentence);
+  const { live } = await import('../../lives.ts');
+  const living = await live(config.value, stop.signal, world.value);
+  if (living.kind === 'wrong') return wrong(living.sentence);
   // Whoever reads the line may end it at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
-  note(`Revisit watches. Dashboard and API: ${started.daemon.url}  (Ctrl-C ends it)`);
-  await started.daemon.ended;
-  return done;
+  note(`Revisit watches. Dashboard and API: ${living.url}  (Ctrl-C ends it)`);
+  const ended = await living.ended;
+  return ended.kind === 'wrong' ? failed(ended.sentence) : done;
 }
 
 export function registerServe(program: Command, run: Runner): void {

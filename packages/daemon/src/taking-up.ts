@@ -1,0 +1,88 @@
+/**
+ * What a process takes up at its start: every stored page, what was learned, what politeness must not forget, and what an earlier
+ * process asked for and did not keep. Where the clock was set since then, sites are left alone for as long as they would have been.
+ */
+import type { AccessTimes } from '@revisit/core';
+import type { CappedSites } from './capped-sites.ts';
+import type { ClockBook } from './clock-book.ts';
+import type { CollectionMarket } from './collection-market.ts';
+import type { Collection } from './collection.ts';
+import type { Departures } from './departures.ts';
+import type { Discovery } from './discovery.ts';
+import type { Flights } from './flights.ts';
+import type { Lifetimes } from './lifetimes.ts';
+import type { LoopParts } from './loop-parts.ts';
+import type { Probe } from './values/probe.ts';
+import type { Watching } from './watching.ts';
+
+type TakingParts = Pick<LoopParts, 'clock' | 'observer' | 'policy' | 'store'>;
+
+interface Ways {
+  readonly access: AccessTimes;
+  readonly capped: CappedSites;
+  readonly clockBook: ClockBook;
+  readonly collection: Collection;
+  readonly departures: Departures;
+  readonly discovery: Discovery;
+  readonly flights: Flights;
+  readonly lifetimes: Lifetimes;
+  readonly market: CollectionMarket;
+  readonly watching: Watching;
+}
+
+/** `seenMs`: how far the clock was set since the process before this one, where somebody saw it. */
+export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Promise<void> {
+  const { store, policy, clock } = parts;
+  const setByMs = await ways.clockBook.open(seenMs);
+  const learned = await store.recall(`policy:${policy.name}`);
+  const access = await store.recall('access-times');
+  if (access) ways.access.restore(access);
+  const ahead: string[] = [];
+  for await (const batch of store.everyPage())
+    for (const watched of batch) {
+      ways.watching.load(watched, ways.clockBook.setLately);
+      if ((watched.state.lastLookMs ?? 0) > clock.nowMs()) ahead.push(watched.page.id);
+    }
+  ways.watching.loaded();
+  const trusted = await store.recall('index-trust');
+  if (trusted) ways.discovery.restore(trusted);
+  const lifetimes = await store.recall('lifetime-trust');
+  if (lifetimes) ways.lifetimes.restore(lifetimes);
+  await recallManners(parts, ways);
+  if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000);
+  ways.market.survey(clock.nowMs() / 1000);
+  await resume(parts, ways, await store.unfinished());
+  // What waits for a moment that comes once more does not wait for it twice.
+  if (setByMs < 0) await store.outbox.hastenAll(clock.nowMs());
+  // How long ago looks of the future were nobody knows any more: to count from now, at each start, would be to wait for ever.
+  const entries = ahead.flatMap((id) => ways.collection.byId(id) ?? []);
+  ways.departures.askInOrder(entries.filter(({ page }) => !page.paused));
+}
+
+async function recallManners(
+  { store, observer }: TakingParts,
+  { capped, clockBook, collection, departures: { doors }, watching }: Ways,
+): Promise<void> {
+  capped.clockSetByMs = clockBook.totalMs;
+  doors.clockSetByMs = clockBook.totalMs;
+  const delays = observer.restore?.(await store.recall('manners'), clockBook.totalMs);
+  for (const [site, delayMs] of delays ?? []) if (collection.sites.has(site)) watching.space(site, delayMs);
+  const holds = await store.recall('site-holds');
+  for (const closed of holds ? doors.restoreHolds(holds) : []) observer.leaveAlone?.(closed);
+}
+
+/** Takes up what another process had asked for and not kept. */
+export async function resume(
+  { observer, store, clock }: TakingParts,
+  { departures, flights, watching }: Pick<Ways, 'departures' | 'flights' | 'watching'>,
+  unfinished: readonly Probe[],
+): Promise<void> {
+  for (const probe of unfinished) {
+    watching.space(probe.site);
+    // When exactly its last request went out nobody knows: robots.txt and redirects may have come before the page.
+    departures.doors.recall(probe.site, clock.nowMs());
+    if (!observer.outlives) for (const id of probe.pageIds) watching.dueAgain(id, probe.atMs);
+    else flights.rejoin(probe);
+  }
+  if (!observer.outlives) await store.finished(unfinished.map((probe) => probe.id));
+}
