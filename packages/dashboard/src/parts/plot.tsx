@@ -44,14 +44,20 @@ const tickFont = '11px system-ui, sans-serif';
 const numberLabels = (_plot: uPlot, ticks: readonly (number | null)[]): string[] =>
   ticks.map((tick) => (tick === null ? '' : tick.toLocaleString('en', { maximumSignificantDigits: 6 })));
 
-/** As wide as the longest of its labels. */
-function sideSize(plot: uPlot, labels: readonly string[] | null): number {
+function widest(plot: uPlot, labels: readonly string[]): number {
   plot.ctx.save();
   plot.ctx.font = tickFont;
-  const widest = Math.max(0, ...(labels ?? []).map((text) => plot.ctx.measureText(text).width));
+  const width = Math.max(0, ...labels.map((text) => plot.ctx.measureText(text).width));
   plot.ctx.restore();
-  return Math.max(28, Math.ceil(widest) + 18);
+  return Math.ceil(width);
 }
+
+/** As wide as the longest of its labels. */
+const sideSize = (plot: uPlot, labels: readonly string[] | null): number =>
+  Math.max(28, widest(plot, labels ?? []) + 18);
+
+/** Half of the last label of the lower axis stands beyond its end. */
+const endSize = (plot: uPlot): number => widest(plot, numberLabels(plot, [plot.scales['x']!.max ?? null])) / 2 + 4;
 
 /** Lines over time or over numbers. The legend and the values under the cursor come with it. */
 export function Plot({
@@ -82,6 +88,7 @@ export function Plot({
         {
           width: Math.max(200, box.clientWidth),
           height,
+          ...(time ? {} : { padding: [null, endSize, null, null] }),
           scales: { x: { time, distr: logX ? 3 : 1 }, y: { distr: logY ? 3 : 1 } },
           axes: [
             { ...axis(xLabel), ...(time ? { values: timeLabels, space: 70 } : { values: numberLabels }) },
