@@ -19,6 +19,7 @@ import { createLog } from './log.ts';
 import { Loop } from './loop.ts';
 import type { DetectedAt, Fetched, LoopParts } from './loop-parts.ts';
 import { type ObserverOptions, createObserver } from './observe/observe.ts';
+import { receiverConnector } from './receiver-connector.ts';
 import type { Store } from './store/port.ts';
 import { settingsWrong } from './settings-wrong.ts';
 import { Telling } from './telling.ts';
@@ -115,7 +116,8 @@ export async function createTelling(
 ): Promise<Telling> {
   const { createSend } = await import('./tell/send.ts');
   const { smtp, mailFrom, allowCommands, contact } = config;
-  const send = createSend({ smtp, mailFrom, allowCommands, userAgent: userAgentOf(contact) });
+  const connect = receiverConnector(config.allowNetwork);
+  const send = createSend({ smtp, mailFrom, allowCommands, userAgent: userAgentOf(contact), connect });
   const telling = new Telling(store, clock, send, log);
   await telling.subscribers.load();
   return telling;

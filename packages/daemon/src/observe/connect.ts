@@ -6,7 +6,7 @@
 import { isIP } from 'node:net';
 import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import type { Network } from '../values/network.ts';
+import type { AddressVerdict, Network } from '../values/network.ts';
 import { judgeAddress } from '../values/network.ts';
 import type { Visit } from './ask.ts';
 import { AddressRefused, explain } from './explain.ts';
@@ -15,7 +15,7 @@ import type { SocksProxy } from './socks.ts';
 import { connectThroughSocks } from './socks.ts';
 
 export interface ConnectorOptions {
-  readonly allowNetworks: readonly Network[];
+  readonly judge: (address: string) => AddressVerdict;
   readonly resolve: Resolve;
   readonly connectMs: number;
   readonly socks?: SocksProxy | undefined;
@@ -25,7 +25,7 @@ export interface ConnectorOptions {
 
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
   const refusal = (host: string, address: string): AddressRefused | undefined => {
-    const verdict = judgeAddress(address, options.allowNetworks);
+    const verdict = options.judge(address);
     return verdict.kind === 'refused' ? new AddressRefused(host, address, verdict.range) : undefined;
   };
   const connect = buildConnector({

@@ -11,7 +11,7 @@ import type { Clock } from '../values/clock.ts';
 import type { Observation, Observer, Outcome, RobotsUnderstood } from '../values/observation.ts';
 import type { Probe, Validators } from '../values/probe.ts';
 import type { Network } from '../values/network.ts';
-import { judgeAddress, parseNetwork } from '../values/network.ts';
+import { judgeAddress, networkOf } from '../values/network.ts';
 import { siteOf } from '../values/url.ts';
 import type { Answer, Visit } from './ask.ts';
 import { withConditional } from './conditional.ts';
@@ -81,7 +81,7 @@ export interface WebObserver extends Observer {
 export function createObserver(options: ObserverOptions): WebObserver {
   const { clock } = options;
   const limits: Limits = { ...defaultLimits, ...options.limits };
-  const allowNetworks = options.allowNetworks.map(network);
+  const allowNetworks = options.allowNetworks.map(networkOf);
   const resolve = rememberingResolve(options.resolve ?? systemResolve, () => clock.nowMs());
   const proxy = options.proxy === undefined ? undefined : new URL(options.proxy);
   const dispatcher = options.fetchPage ? undefined : createDispatcher(options, limits, allowNetworks, resolve);
@@ -179,13 +179,6 @@ function observation(probe: Probe, answer: Answer, when: When): Observation {
   };
 }
 
-function network(text: string): Network {
-  const parsed = parseNetwork(text);
-  // The configuration has checked it; whoever comes here with another has a bug.
-  if (parsed.kind === 'refused') throw new Error(parsed.fault.sentence);
-  return parsed.network;
-}
-
 function lower(headers: Readonly<Record<string, string>> | undefined): Record<string, string> {
   if (!headers) return {};
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
@@ -222,7 +215,7 @@ function createDispatcher(
     });
   }
   const connect = guardedConnector({
-    allowNetworks,
+    judge: (address) => judgeAddress(address, allowNetworks),
     resolve,
     connectMs: limits.connectMs,
     authorities: options.authorities,

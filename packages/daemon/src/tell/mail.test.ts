@@ -1,4 +1,5 @@
 /** Letters against a mail server on a real socket that refuses, stalls and encrypts. */
+import { buildConnector } from 'undici';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { good as cert, key } from '../observe/test/certificates.ts';
 import type { Subscription } from '../values/subscription.ts';
@@ -32,7 +33,13 @@ const letter = (to: string): Subscription => ({
 
 function sender(user = '', query = '') {
   const smtp = `smtp://${user}127.0.0.1:${server.port}/${query}`;
-  const send = createSend({ smtp, mailFrom: 'watch@example.com', allowCommands: false, userAgent: 'test' });
+  const send = createSend({
+    smtp,
+    mailFrom: 'watch@example.com',
+    allowCommands: false,
+    userAgent: 'test',
+    connect: buildConnector({}),
+  });
   return (to = 'reader@example.com') => send(letter(to), message, 0);
 }
 

@@ -1,6 +1,6 @@
 /** Messages over the wire: HTTP for most receivers, letters by `mail.ts`, a process for commands. */
 import { spawn } from 'node:child_process';
-import { Agent, request as httpRequest } from 'undici';
+import { Agent, type buildConnector, request as httpRequest } from 'undici';
 import type { Fault } from '../values/fault.ts';
 import type { Deliver, Subscription } from '../values/subscription.ts';
 import { requestFor, type Request } from './channels.ts';
@@ -15,6 +15,8 @@ export interface SendOptions {
   /** Whether subscriptions may start programs on this machine. */
   readonly allowCommands: boolean;
   readonly userAgent: string;
+  /** Connects to receivers, and refuses addresses that are none for them. */
+  readonly connect: buildConnector.connector;
 }
 
 const refused = (code: string, sentence: string, more: { forever?: boolean; retryAfterMs?: number } = {}): Sent => ({
@@ -24,7 +26,8 @@ const refused = (code: string, sentence: string, more: { forever?: boolean; retr
 });
 
 export function createSend(options: SendOptions): Send {
-  const agent = new Agent({ headersTimeout: sendMsMax, bodyTimeout: sendMsMax, connect: { timeout: 15_000 } });
+  const { connect } = options;
+  const agent = new Agent({ allowH2: true, headersTimeout: sendMsMax, bodyTimeout: sendMsMax, connect });
   let mail: Mail | undefined;
   return async (subscription, message, nowMs) => {
     const { deliver } = subscription;

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseFeed } from 'feedsmith';
+import { buildConnector } from 'undici';
 import { expect, test } from 'vitest';
 import type { Change } from '../values/change.ts';
 import type { Deliver, Subscription, SubscriptionSettings } from '../values/subscription.ts';
@@ -175,7 +176,7 @@ test('over the wire: taken, refused with a time, gone, unreachable, and commands
     attempts: 0,
     plannedAtMs: 0,
   } as const;
-  const send = createSend({ allowCommands: true, userAgent: 'revisit/test' });
+  const send = createSend({ allowCommands: true, userAgent: 'revisit/test', connect: buildConnector({}) });
   const to = (deliver: Deliver) => {
     const who = subscription({ deliver, name: 'Hook' });
     return send(who, messageOf(delivery, who, [entry]), 0);
@@ -200,7 +201,7 @@ test('over the wire: taken, refused with a time, gone, unreachable, and commands
     fault: { code: 'command-failed' },
   });
   expect(await to({ kind: 'email', to: 'a@b.example' })).toMatchObject({ fault: { code: 'mail-not-set' } });
-  const careful = createSend({ allowCommands: false, userAgent: 'x' });
+  const careful = createSend({ allowCommands: false, userAgent: 'x', connect: buildConnector({}) });
   const who = subscription({ deliver: { kind: 'command', command: ['true'] } });
   expect(await careful(who, messageOf(delivery, who, [entry]), 0)).toMatchObject({
     fault: { code: 'command-not-allowed' },

@@ -29,10 +29,17 @@ export function parseNetwork(text: string): ParsedNetwork {
   }
 }
 
+export function networkOf(text: string): Network {
+  const parsed = parseNetwork(text);
+  // The configuration has checked it; whoever comes here with another has a bug.
+  if (parsed.kind === 'refused') throw new Error(parsed.fault.sentence);
+  return parsed.network;
+}
+
 const global6 = ipaddr.parse('2000::');
 
-/** Public by its number, and yet the inside of a cloud: Azure's wire server. */
-const metadata = new Set(['168.63.129.16']);
+/** The inside of clouds at addresses that are public by their number, or of networks that people open for their own machines. */
+const metadata = new Set(['168.63.129.16', '100.100.100.200', 'fd00:ec2::254', '169.254.169.254']);
 
 /** An IPv4 address hidden in an IPv6 one comes out: it is what a translator on the way would connect to. */
 function reveal(address: Address): Address {
@@ -49,14 +56,39 @@ export type AddressVerdict =
   | { readonly kind: 'allowed'; readonly range: 'public' | 'allowed' }
   | { readonly kind: 'refused'; readonly range: string };
 
-export function judgeAddress(text: string, allowed: readonly Network[]): AddressVerdict {
-  let address: Address;
+function read(text: string): Address | undefined {
   try {
     // A zone index names an interface of this machine, and is no part of the address.
-    address = reveal(ipaddr.parse(text.replace(/%.*$/, '')));
+    return reveal(ipaddr.parse(text.replace(/%.*$/, '')));
   } catch {
-    return { kind: 'refused', range: 'not an address' };
+    return undefined;
   }
+}
+
+/** Loopback, and the networks of homes, companies and virtual private networks. */
+const ownNetworks = [
+  '127.0.0.0/8',
+  '::1/128',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  'fc00::/7',
+].map((text): Network => ipaddr.parseCIDR(text));
+
+/**
+ * For those who are told: people have their receivers beside the daemon or in their own network, and only who may change
+ * subscriptions names them. Where a cloud keeps its credentials nobody does, whatever is allowed.
+ */
+export function judgeReceiver(text: string, allowed: readonly Network[]): AddressVerdict {
+  const address = read(text);
+  if (address && metadata.has(address.toString())) return { kind: 'refused', range: 'metadata' };
+  return judgeAddress(text, [...allowed, ...ownNetworks]);
+}
+
+export function judgeAddress(text: string, allowed: readonly Network[]): AddressVerdict {
+  const address = read(text);
+  if (!address) return { kind: 'refused', range: 'not an address' };
   if (allowed.some(([network, bits]) => network.kind() === address.kind() && address.match(network as never, bits))) {
     return { kind: 'allowed', range: 'allowed' };
   }
