@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { accessSuite } from '../../daemon/src/api/access/access.oracle.ts';
 import { changingSuite } from '../../daemon/src/api/changing.oracle.ts';
 import { contractSuite } from '../../daemon/src/api/contract.oracle.ts';
 import { type Connection, connect } from './store/connection.ts';
@@ -24,4 +25,5 @@ describe('the API answers for state in PostgreSQL as it does for a folder', () =
   };
   contractSuite('its description', openStore);
   changingSuite('changing things', openStore);
+  accessSuite('who may do what', openStore);
 });

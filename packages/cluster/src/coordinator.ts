@@ -7,7 +7,6 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { jetstream } from '@nats-io/jetstream';
 import {
   type Change,
-  type Clock,
   type Kept,
   type NewPageSettings,
   type ObserverReport,
@@ -17,18 +16,19 @@ import {
   createdIds,
 } from 'revisit/ports';
 import { Carrier } from './dispatch/carrier.ts';
-import { link } from './dispatch/link.ts';
-import { ensureStreams, shardOf, subjects } from './dispatch/streams.ts';
+import { allShards, shardOf, subjects } from './dispatch/streams.ts';
 import { unpackNotice } from './dispatch/wire.ts';
-import { Leases, serverNow } from './leases.ts';
+import { Leases } from './leases.ts';
 import { Observers } from './observers/observers.ts';
-import { type Connection, connect } from './store/connection.ts';
+import type { Connection } from './store/connection.ts';
 import { PostgresStore } from './store/postgres.ts';
 import { SharedClock } from './store/shared-clock.ts';
 
 /** Often enough that a lease survives a lost renewal or two. */
 const renewalsPerLease = 4;
 const publishEveryMs = 1_000;
+/** How soon the plan follows subscriptions that were made elsewhere; what is found here is told to them at once. */
+const followEveryMs = 5_000;
 const leaveMsMax = 2_000;
 /** Demand is a sum over all pages and changes slowly. */
 const demandEveryMs = 60_000;
@@ -110,7 +110,7 @@ class SpokenStore extends PostgresStore {
   }
 }
 
-class Coordinator {
+export class Coordinator {
   readonly #config: ClusterConfig;
   readonly #connections: readonly Connection[];
   readonly #nats: NatsConnection | undefined;
@@ -155,13 +155,14 @@ class Coordinator {
   }
 
   /** Turns with the others until the signal. */
-  async run(loop: TurnedLoop, signal: AbortSignal): Promise<void> {
+  async run(loop: TurnedLoop, signal: AbortSignal, subscribed: () => Promise<void>): Promise<void> {
     signal.addEventListener('abort', () => this.#connections.forEach((connection) => connection.hurry()), {
       once: true,
     });
     const unhear = this.#hear(loop);
     const publishing = this.#publish(loop, signal);
     const observing = this.#observers?.run(loop, signal);
+    const following = this.#follow(signal, subscribed);
     while (!signal.aborted) {
       const turn = await this.leases.renew(this.#demandOf(loop));
       for (const shard of turn.lost) this.#lose(loop, shard);
@@ -173,7 +174,7 @@ class Coordinator {
       await this.#clock.sleep(this.#config.leaseMs / renewalsPerLease, signal);
     }
     unhear();
-    await Promise.all([publishing, observing]);
+    await Promise.all([publishing, observing, following]);
     await this.#finish(loop);
     await this.leases.release();
   }
@@ -254,7 +255,9 @@ class Coordinator {
     const ears = this.#nats.subscribe(subjects.notice, {
       callback: (error, message) => {
         if (error) return;
-        if (message.headers?.get('kind') === 'kept') loop.stir();
+        const kind = message.headers?.get('kind');
+        if (kind === 'kept') loop.stir();
+        else if (kind === 'look') for (const id of unpackNotice(message.data)) loop.probeNow(id);
         else void this.#reread(loop, unpackNotice(message.data));
       },
     });
@@ -272,6 +275,19 @@ class Coordinator {
         if (this.leases.held().has(shardOf(watched.page.site))) this.#missed.add(id);
       }
     }
+  }
+
+  async #follow(signal: AbortSignal, subscribed: () => Promise<void>): Promise<void> {
+    while (!signal.aborted) {
+      await this.#clock.sleep(followEveryMs, signal);
+      // A read fails only when the server is away and this process wants to end.
+      await subscribed().catch(() => {});
+    }
+  }
+
+  /** Pages that the others look after, as they stand in the store. */
+  elsewhere(): AsyncIterable<readonly WatchedPage[]> {
+    return this.store.pagesOf(allShards.filter((shard) => !this.#ready.has(shard)));
   }
 
   /** Whoever holds the first shard copies the log into the stream of changes, from where it was left. */
@@ -314,73 +330,5 @@ class Coordinator {
     // A server that is away cannot be taken leave of.
     if (this.#nats) await Promise.race([this.#nats.drain(), this.#clock.sleep(leaveMsMax)]);
     await Promise.all(this.#connections.map((connection) => connection.close()));
-  }
-}
-
-/** What `startDaemon` lives in when it is one of several. */
-export interface ClusterWorld {
-  readonly clock: Clock;
-  readonly opening: {
-    readonly kind: 'opened';
-    readonly store: PostgresStore;
-    readonly announce: (url: string) => void;
-    close(): Promise<void>;
-  };
-  readonly carrier?: Carrier;
-  readonly accepts: (site: string) => boolean;
-  readonly observers: () => readonly ObserverReport[];
-  readonly beside: (loop: TurnedLoop, signal: AbortSignal) => Promise<void>;
-}
-
-export type Clustered =
-  | { readonly kind: 'read'; readonly value: ClusterWorld }
-  | { readonly kind: 'wrong'; readonly sentence: string };
-
-export async function clusterWorld(config: ClusterConfig): Promise<Clustered> {
-  const work = await connect(config.store);
-  if (work.kind === 'failed') return { kind: 'wrong', sentence: `store: ${work.sentence}` };
-  // Renewing must not stand in line behind large writes, nor wait for long when the server is away.
-  const leases = await connect(config.store, { connectionsMax: 1, patienceMs: config.leaseMs / 2 });
-  if (leases.kind === 'failed') {
-    await work.connection.close();
-    return { kind: 'wrong', sentence: `store: ${leases.sentence}` };
-  }
-  const clock = new SharedClock();
-  const askedAtMs = clock.ownMs();
-  const [said] = await leases.connection.query<{ now: number }>(`SELECT ${serverNow} AS now`);
-  clock.heard(said!.now, askedAtMs);
-  const connections = { work: work.connection, leases: leases.connection };
-  const linked = await linkWith(config);
-  if (linked.kind === 'wrong') {
-    await Promise.all(Object.values(connections).map((connection) => connection.close()));
-    return linked;
-  }
-  const coordinator = new Coordinator(config, connections, linked.value, clock);
-  const { carrier } = coordinator;
-  return {
-    kind: 'read',
-    value: {
-      clock,
-      opening: { kind: 'opened', store: coordinator.store, announce: () => {}, close: () => coordinator.close() },
-      ...(carrier ? { carrier } : {}),
-      accepts: (site) => coordinator.accepts(site),
-      observers: () => coordinator.observers(),
-      beside: (loop, signal) => coordinator.run(loop, signal),
-    },
-  };
-}
-
-async function linkWith(
-  config: ClusterConfig,
-): Promise<{ kind: 'read'; value: NatsConnection | undefined } | { kind: 'wrong'; sentence: string }> {
-  if (config.nats === undefined) return { kind: 'read', value: undefined };
-  const linked = await link({ ...config, nats: config.nats }, 'coordinator');
-  if (linked.kind === 'failed') return { kind: 'wrong', sentence: `nats: ${linked.sentence}` };
-  try {
-    await ensureStreams(linked.connection, config.natsReplicas, config.leaseMs);
-    return { kind: 'read', value: linked.connection };
-  } catch (error) {
-    await linked.connection.close();
-    return { kind: 'wrong', sentence: `nats: ${config.nats} keeps no streams (${(error as Error).message})` };
   }
 }

@@ -1,6 +1,7 @@
 export { type Grant, type Role, roles } from './access/grants.ts';
 export { Keyring } from './access/keyring.ts';
-export { type ClusterConfig, type ClusterWorld, type Clustered, clusterWorld } from './coordinator.ts';
+export { type ClusterWorld, type Clustered, clusterWorld } from './cluster-world.ts';
+export type { ClusterConfig } from './coordinator.ts';
 export { shardCount, shardOf } from './dispatch/streams.ts';
 export { type ObserverCommand, runObserver } from './observer-command.ts';
 export { type RobotCommand, runRobot } from './robot-command.ts';

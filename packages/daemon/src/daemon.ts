@@ -13,7 +13,7 @@ import { readRetention } from './config/retention.ts';
 import { siteSettings } from './config/site-rules.ts';
 import { Aside } from './detect/aside.ts';
 import { detect, type Detected, type DetectInput, recognised } from './detect/detect.ts';
-import { Desk } from './desk.ts';
+import { Desk, type Elsewhere } from './desk.ts';
 import { type Opening, openFolder } from './folder.ts';
 import { createLog } from './log.ts';
 import { Loop } from './loop.ts';
@@ -45,8 +45,9 @@ export interface World {
   readonly carrier?: Observer;
   /** Sites that this daemon looks after, where it is not alone. */
   readonly accepts?: (site: string) => boolean;
-  /** Work that goes on beside the loop until it has ended. */
-  readonly beside?: (loop: Loop, signal: AbortSignal) => Promise<void>;
+  /** Work that goes on beside the loop until it has ended. `subscribed` is called now and then, as others may have changed the subscriptions. */
+  readonly beside?: (loop: Loop, signal: AbortSignal, subscribed: () => Promise<void>) => Promise<void>;
+  readonly elsewhere?: Elsewhere;
   /** Observers elsewhere, where there are any. */
   readonly observers?: () => readonly ObserverReport[];
   /** Routes beside the API's own. */
@@ -221,6 +222,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   });
   const desk = new Desk(folder.store, clock, log, loop, telling, folder.folder);
   if (world.observers) desk.observers = world.observers;
+  desk.elsewhere = world.elsewhere;
   const beyondLoopback = !namesLoopback(config.host.includes(':') ? `[${config.host}]` : config.host);
   const localKey = randomBytes(32).toString('base64url');
   const app = createApi(desk, { beyondLoopback, localKey });
@@ -259,7 +261,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
     telling.courier.run(signal),
     tidy(folder.store, config, log, clock, signal),
     ...(websub ? [websub.run(signal, (id) => loop.collection.byId(id) !== undefined)] : []),
-    ...(world.beside ? [world.beside(loop, signal)] : []),
+    ...(world.beside ? [world.beside(loop, signal, () => telling.subscribers.refresh())] : []),
   ];
   const ended = Promise.all(running).then(async () => {
     await loop.close();

@@ -23,6 +23,12 @@ import type { NewPageSettings } from './values/page.ts';
 const nobodySends: Send = () =>
   Promise.resolve({ kind: 'refused', fault: { code: 'not-running', sentence: 'No daemon runs on this data folder.' } });
 
+/** Pages that other processes on the same store look after. */
+export interface Elsewhere {
+  pages(): AsyncIterable<readonly WatchedPage[]>;
+  probeNow(id: string): void;
+}
+
 export class Desk {
   readonly store: Store;
   readonly clock: Clock;
@@ -32,6 +38,8 @@ export class Desk {
   revision = 0;
   /** Observers elsewhere; none unless this is a coordinator of a cluster. */
   observers: () => readonly ObserverReport[] = () => [];
+  /** Likewise. */
+  elsewhere: Elsewhere | undefined;
   /** Subscriptions, and in a running daemon what carries their messages. */
   readonly telling: Telling;
   /** Where files of this collection are kept beside the store; undefined where there is no such place. */
@@ -92,10 +100,19 @@ export class Desk {
     }
   }
 
-  /** Every page with its state as of now, in batches; from memory where a daemon runs. */
-  async *everyPage(): AsyncIterable<Iterable<WatchedPage>> {
+  /** Every page with its state as of now, in batches; from memory where a daemon runs, after which come those of others. */
+  async *everyPage(): AsyncIterable<Iterable<Entry | WatchedPage>> {
     if (this.loop) yield this.loop.collection;
     else yield* this.store.everyPage();
+    if (this.elsewhere) yield* this.elsewhere.pages();
+  }
+
+  /** Looks as soon as politeness allows, here or wherever the page is looked after; false when there is no such page. */
+  async probeNow(id: string): Promise<boolean> {
+    if (this.loop?.probeNow(id)) return true;
+    if (!this.elsewhere || !(await this.store.page(id))) return false;
+    this.elsewhere.probeNow(id);
+    return true;
   }
 
   /** The user's word on a noisy part of a page; undefined when there is no such part. */

@@ -24,6 +24,8 @@ import { type NatsConnection, nanos } from '@nats-io/transport-node';
 /** More shards than coordinators anyone will run, few enough that each is worth a consumer. */
 export const shardCount = 16;
 
+export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
+
 /** FNV-1a: the same everywhere, and even over names that differ little. */
 export function shardOf(site: string): number {
   let hash = 0x811c9dc5;

@@ -128,6 +128,13 @@ export class PostgresOutbox implements Outbox {
     return rows.map(subscriptionOf);
   }
 
+  async subscriptionsMark(): Promise<string> {
+    const rows = await this.#connection.query<{ mark: string | null }>(
+      `SELECT md5(string_agg(id || settings, ',' ORDER BY id)) AS mark FROM subscriptions`,
+    );
+    return rows[0]!.mark ?? '';
+  }
+
   addSubscription(settings: SubscriptionSettings, nowMs: number): Promise<Subscription> {
     return this.#connection.must(async (sql) => {
       const { rows } = await sql.query<{ total: number }>('SELECT count(*) AS total FROM subscriptions');

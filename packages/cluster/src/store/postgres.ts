@@ -28,7 +28,7 @@ import {
   type WatchedPage,
   createdIds,
 } from 'revisit/ports';
-import { shardCount, shardOf } from '../dispatch/streams.ts';
+import { allShards, shardOf } from '../dispatch/streams.ts';
 import { readVersion } from './archive.ts';
 import { type Connection, type Sql, faultOf } from './connection.ts';
 import { append, changesAfter, changesBefore } from './log.ts';
@@ -49,7 +49,7 @@ export interface Mandate {
   readonly doubt: (shard: number) => void;
 }
 
-const all: ReadonlySet<number> = new Set(Array.from({ length: shardCount }, (_, shard) => shard));
+const all: ReadonlySet<number> = new Set(allShards);
 const everything: Mandate = { held: () => all, confirmed: () => Promise.resolve(all), doubt: () => {} };
 
 export class PostgresStore implements Store {

@@ -40,8 +40,8 @@ const titleOf = ({ page, state }: WatchedPage): string =>
   (page.title ?? state.seenTitle ?? page.url.replace(/^https?:\/\//, '')).toLowerCase();
 
 /** As answers have it: what is believed of a page that nobody has seen is a guess. */
-const seenBelief = (entry: Entry, desk: Desk): Belief | undefined =>
-  entry.state.version > 0 ? desk.belief(entry) : undefined;
+const seenBelief = (entry: Entry | undefined, desk: Desk): Belief | undefined =>
+  entry && entry.state.version > 0 ? desk.belief(entry) : undefined;
 
 /** Smallest first; what has no value comes last. */
 const keys = {
@@ -50,11 +50,11 @@ const keys = {
   trouble: ({ state }: WatchedPage) => (state.fault ? -state.failures - 1 : 0),
 };
 
-/** Likewise, by what only a running daemon knows. */
+/** Likewise, by what only the daemon knows that looks after the page. */
 const plannedKeys = {
-  next: (entry: Entry, desk: Desk) => desk.dueMs(entry) ?? Infinity,
-  current: (entry: Entry, desk: Desk) => seenBelief(entry, desk)?.current ?? 2,
-  rate: (entry: Entry, desk: Desk) => -(seenBelief(entry, desk)?.ratePerDay ?? 0),
+  next: (entry: Entry | undefined, desk: Desk) => (entry && desk.dueMs(entry)) ?? Infinity,
+  current: (entry: Entry | undefined, desk: Desk) => seenBelief(entry, desk)?.current ?? 2,
+  rate: (entry: Entry | undefined, desk: Desk) => -(seenBelief(entry, desk)?.ratePerDay ?? 0),
 };
 type PlannedOrder = keyof typeof plannedKeys;
 
@@ -92,23 +92,20 @@ export class PageLists {
   }
 
   /** All that fit, in the order in which they were added. */
-  async all(filter: PageFilter): Promise<readonly WatchedPage[]> {
-    const found: WatchedPage[] = [];
+  async all(filter: PageFilter): Promise<readonly (Entry | WatchedPage)[]> {
+    const found: (Entry | WatchedPage)[] = [];
     for await (const batch of this.#desk.everyPage())
       for (const watched of batch) if (fits(watched, filter)) found.push(watched);
     return found;
   }
 
   async #list(filter: PageFilter, order: PageOrder): Promise<Listed> {
-    const { loop } = this.#desk;
-    if (loop && isPlanned(order)) {
-      const key = plannedKeys[order];
-      const found = [...loop.collection].filter((entry) => fits(entry, filter));
-      return byNumber(found, (entry) => key(entry, this.#desk));
-    }
     const found = await this.all(filter);
     if (order === 'title') return asTheyCame(byTitle(found));
-    return order === 'added' || isPlanned(order) ? asTheyCame(found) : byNumber(found, keys[order]);
+    if (order === 'added') return asTheyCame(found);
+    if (!isPlanned(order)) return byNumber(found, keys[order]);
+    const key = plannedKeys[order];
+    return byNumber(found, (watched) => key('index' in watched ? watched : undefined, this.#desk));
   }
 }
 

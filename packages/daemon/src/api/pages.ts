@@ -170,7 +170,7 @@ function bulkRoute(app: Api, desk: Desk, lists: PageLists): void {
     }
     if (request.body.do === 'probe') {
       if (!desk.loop) return notRunning(reply);
-      for (const { page } of pages) desk.loop.probeNow(page.id);
+      for (const { page } of pages) if (!desk.loop.probeNow(page.id)) desk.elsewhere?.probeNow(page.id);
       return { pages: pages.length };
     }
     const read = readPageFields(set ?? {});
@@ -250,7 +250,7 @@ function singleRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
   });
   app.post('/api/pages/:id/probe', { schema: probe }, async (request, reply) => {
     if (!desk.loop) return notRunning(reply);
-    if (!desk.loop.probeNow(request.params.id)) return notWatched(reply, request.params.id);
+    if (!(await desk.probeNow(request.params.id))) return notWatched(reply, request.params.id);
     return reply.code(202).send({ id: request.params.id, asked: true });
   });
 }

@@ -12,19 +12,18 @@ const singlesMax = 20_000;
 
 export class Seen {
   readonly #store: Store;
-  #marks: { upTo: number; single: Set<number> } | undefined;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
+  /** Each time: another process on the same store may have marked more. */
   async #read(): Promise<{ upTo: number; single: Set<number> }> {
-    if (this.#marks) return this.#marks;
     const saved = await this.#store.recall(memoryKey);
     const { upTo, single } = saved
       ? (JSON.parse(Buffer.from(saved).toString('utf8')) as Marks)
       : { upTo: 0, single: [] };
-    return (this.#marks = { upTo, single: new Set(single) });
+    return { upTo, single: new Set(single) };
   }
 
   async has(): Promise<(sequence: number) => boolean> {
@@ -50,8 +49,6 @@ export class Seen {
       if (given.seen) marks.add(cursor);
       else marks.delete(cursor);
     const left = [...marks].filter((sequence) => sequence > all).slice(-singlesMax);
-    const kept = await this.#store.remember(memoryKey, Buffer.from(JSON.stringify({ upTo: all, single: left })));
-    if (kept.kind === 'kept') this.#marks = { upTo: all, single: new Set(left) };
-    return kept;
+    return this.#store.remember(memoryKey, Buffer.from(JSON.stringify({ upTo: all, single: left })));
   }
 }

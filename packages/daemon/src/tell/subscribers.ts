@@ -15,6 +15,7 @@ interface Entry {
 export class Subscribers {
   readonly #outbox: Outbox;
   #entries: readonly Entry[] = [];
+  #mark: string | undefined;
   readonly #listeners = new Set<(asksOther: (page: Concerned) => boolean) => void>();
 
   constructor(outbox: Outbox) {
@@ -26,7 +27,13 @@ export class Subscribers {
     this.#listeners.add(listener);
   }
 
+  /** Reads them again where another process has changed them. */
+  async refresh(): Promise<void> {
+    if ((await this.#outbox.subscriptionsMark?.()) !== this.#mark) await this.load();
+  }
+
   async load(): Promise<void> {
+    this.#mark = await this.#outbox.subscriptionsMark?.();
     const subscriptions = await this.#outbox.subscriptions();
     const before = this.#entries;
     this.#entries = subscriptions.flatMap((subscription) => {
@@ -64,6 +71,7 @@ export class Subscribers {
 
   /** Who is to be told of this change, and when. Texts are read at most once, and only when somebody asks for words. */
   async planned(change: Told, nowMs: number, texts: () => Promise<ChangedTexts>): Promise<readonly PlannedDelivery[]> {
+    await this.refresh();
     const out: PlannedDelivery[] = [];
     let read: ChangedTexts | undefined;
     for (const { subscription, expression, texts: wordy } of this.#entries) {

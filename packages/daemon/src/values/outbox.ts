@@ -50,6 +50,8 @@ export interface Exceptions {
 /** What writes may reject with `StoreFailed`. */
 export interface Outbox {
   subscriptions(): Promise<readonly Subscription[]>;
+  /** Another text whenever they are others; absent where no other process can have changed them. */
+  subscriptionsMark?(): Promise<string>;
   addSubscription(settings: SubscriptionSettings, nowMs: number): Promise<Subscription>;
   updateSubscription(id: string, settings: Partial<SubscriptionSettings>): Promise<Subscription | undefined>;
   /** With everything that still waits for it. */

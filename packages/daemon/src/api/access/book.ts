@@ -48,26 +48,23 @@ function same(a: string, b: string): boolean {
 export class AccessBook {
   readonly #store: Store;
   readonly #clock: Clock;
-  #access: Access | undefined;
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
   }
 
+  /** Read anew each time: where several processes share the store, a token that one of them revoked opens none of them. */
   async #read(): Promise<Access> {
-    if (this.#access) return this.#access;
     const saved = await this.#store.recall(memoryKey);
-    if (saved) return (this.#access = JSON.parse(Buffer.from(saved).toString('utf8')) as Access);
+    if (saved) return JSON.parse(Buffer.from(saved).toString('utf8')) as Access;
     const fresh: Access = { tokens: [], sessions: [], feedSecret: randomBytes(32).toString('base64url') };
     await this.#write(fresh);
     return fresh;
   }
 
-  async #write(access: Access): Promise<Kept<undefined>> {
-    const kept = await this.#store.remember(memoryKey, Buffer.from(JSON.stringify(access)));
-    if (kept.kind === 'kept') this.#access = access;
-    return kept;
+  #write(access: Access): Promise<Kept<undefined>> {
+    return this.#store.remember(memoryKey, Buffer.from(JSON.stringify(access)));
   }
 
   async tokens(): Promise<readonly Token[]> {

@@ -1,0 +1,81 @@
+/** What `revisit serve` lives in as one coordinator of a cluster: the shared store, its clock, and the link to the robots. */
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock, ObserverReport, WatchedPage } from 'revisit/ports';
+import { type ClusterConfig, Coordinator, type TurnedLoop } from './coordinator.ts';
+import type { Carrier } from './dispatch/carrier.ts';
+import { link } from './dispatch/link.ts';
+import { ensureStreams } from './dispatch/streams.ts';
+import { serverNow } from './leases.ts';
+import { connect } from './store/connection.ts';
+import type { PostgresStore } from './store/postgres.ts';
+import { SharedClock } from './store/shared-clock.ts';
+
+/** What `startDaemon` lives in when it is one of several. */
+export interface ClusterWorld {
+  readonly clock: Clock;
+  readonly opening: {
+    readonly kind: 'opened';
+    readonly store: PostgresStore;
+    readonly announce: (url: string) => void;
+    close(): Promise<void>;
+  };
+  readonly carrier?: Carrier;
+  readonly accepts: (site: string) => boolean;
+  readonly observers: () => readonly ObserverReport[];
+  readonly elsewhere: { pages(): AsyncIterable<readonly WatchedPage[]>; probeNow(id: string): void };
+  readonly beside: (loop: TurnedLoop, signal: AbortSignal, subscribed: () => Promise<void>) => Promise<void>;
+}
+
+export type Clustered =
+  | { readonly kind: 'read'; readonly value: ClusterWorld }
+  | { readonly kind: 'wrong'; readonly sentence: string };
+
+export async function clusterWorld(config: ClusterConfig): Promise<Clustered> {
+  const work = await connect(config.store);
+  if (work.kind === 'failed') return { kind: 'wrong', sentence: `store: ${work.sentence}` };
+  // Renewing must not stand in line behind large writes, nor wait for long when the server is away.
+  const leases = await connect(config.store, { connectionsMax: 1, patienceMs: config.leaseMs / 2 });
+  if (leases.kind === 'failed') {
+    await work.connection.close();
+    return { kind: 'wrong', sentence: `store: ${leases.sentence}` };
+  }
+  const clock = new SharedClock();
+  const askedAtMs = clock.ownMs();
+  const [said] = await leases.connection.query<{ now: number }>(`SELECT ${serverNow} AS now`);
+  clock.heard(said!.now, askedAtMs);
+  const connections = { work: work.connection, leases: leases.connection };
+  const linked = await linkWith(config);
+  if (linked.kind === 'wrong') {
+    await Promise.all(Object.values(connections).map((connection) => connection.close()));
+    return linked;
+  }
+  const coordinator = new Coordinator(config, connections, linked.value, clock);
+  const { carrier } = coordinator;
+  return {
+    kind: 'read',
+    value: {
+      clock,
+      opening: { kind: 'opened', store: coordinator.store, announce: () => {}, close: () => coordinator.close() },
+      ...(carrier ? { carrier } : {}),
+      accepts: (site) => coordinator.accepts(site),
+      observers: () => coordinator.observers(),
+      elsewhere: { pages: () => coordinator.elsewhere(), probeNow: (id) => carrier?.notice('look', [id]) },
+      beside: (loop, signal, subscribed) => coordinator.run(loop, signal, subscribed),
+    },
+  };
+}
+
+async function linkWith(
+  config: ClusterConfig,
+): Promise<{ kind: 'read'; value: NatsConnection | undefined } | { kind: 'wrong'; sentence: string }> {
+  if (config.nats === undefined) return { kind: 'read', value: undefined };
+  const linked = await link({ ...config, nats: config.nats }, 'coordinator');
+  if (linked.kind === 'failed') return { kind: 'wrong', sentence: `nats: ${linked.sentence}` };
+  try {
+    await ensureStreams(linked.connection, config.natsReplicas, config.leaseMs);
+    return { kind: 'read', value: linked.connection };
+  } catch (error) {
+    await linked.connection.close();
+    return { kind: 'wrong', sentence: `nats: ${config.nats} keeps no streams (${(error as Error).message})` };
+  }
+}
