@@ -14,7 +14,7 @@ const hour = 3600;
 const day = 86_400;
 
 /** From within a burst of edits to the life of a page; closer scales than a factor of about six are not told apart. */
-export const memoryScales: readonly number[] = [hour, 8 * hour, 2.5 * day, 18 * day, 120 * day, 600 * day];
+export const memoryScales: readonly number[] = [480, 1.3 * hour, 12 * hour, 5 * day, 45 * day, 430 * day];
 
 /** The first so many are bursts, which go on at any hour of the day. */
 export const burstScales = 2;

@@ -5,8 +5,8 @@
  * it, and every hour looked over counts as exposure. Hours are smoothed with their neighbours and drawn towards 1 until
  * evidence speaks. A gap longer than four days says little about hours and is left out.
  *
- * How far the week bears on pages that change about so often is learned too, again by expectation maximisation: their
- * intensity is a mixture of the week and of even time.
+ * How far the week bears on pages that change about so often is learned too: their intensity is a mixture of the week and of even
+ * time, whose share follows the likelihood by Newton's steps (expectation maximisation takes years of a feed for it).
  */
 
 const hour = 3600;
@@ -14,17 +14,18 @@ const hoursInWeek = 168;
 /** The epoch was a Thursday; the first Monday 00:00 came this many seconds later. */
 const firstMonday = 4 * 86_400;
 const gapMax = 4 * 86_400;
-/** A day or an hour needs about this many changes of its own before it outweighs the average. */
-const priorChanges = 8;
-/** Credits fade by this share a change learned, so that the shape follows the seasons. */
-const fading = 1 / 4000;
+/** A day, or an hour with its neighbours, needs about this many changes of its own before it outweighs the average. */
+const priorChanges = 2;
+/** Evidence fades over this time: who works on a page, and where, changes within months. */
+const fadingSeconds = 150 * 86_400;
 
 /** Pages are told apart by how often they change, in factors of four from once in 256 days to 64 times a day. */
 const speeds = 8;
-/** How far the week bears on a class of pages before anything is known, and how many changes that is worth. */
+/** How far the week bears on a class of pages before anything is known, and how surely: an inverse variance. */
 const sayStart = 0.5;
-const sayWorth = 6;
-const sayFading = 1 / 2000;
+const sayWorth = 4;
+/** A change in an hour in which hardly any are expected says no more than this much. */
+const shapeMin = 0.05;
 
 /** The class of pages that change so often a second. */
 export const speedOf = (rate: number): number =>
@@ -39,13 +40,14 @@ export class WeekShape {
   contrast = 1;
   private readonly credit = new Float64Array(hoursInWeek);
   private readonly debit = new Float64Array(hoursInWeek);
-  /** For each class of speed: changes credited to the week and to even time, and what would be due under each alone. */
-  private readonly sayCredit = new Float64Array(2 * speeds).fill(sayStart * sayWorth);
-  private readonly sayDebit = new Float64Array(2 * speeds).fill(sayWorth);
+  /** For each class of speed: how far the week bears on it, and how surely. */
+  private readonly says = new Float64Array(speeds).fill(sayStart);
+  private readonly sureness = new Float64Array(speeds).fill(sayWorth);
   /** Counts the times the shape was worked out: plans made from it end there. */
   edition = 0;
   private learned = 0;
   private sinceRefresh = 0;
+  private refreshedAt = Number.NaN;
 
   at(t: number): number {
     return this.values[hourOfWeek(t)]!;
@@ -78,32 +80,28 @@ export class WeekShape {
     }
     if (found > 0) {
       this.learned += found;
-      if (++this.sinceRefresh >= 20 + this.learned / 50) this.refresh();
+      if (++this.sinceRefresh >= 6 + this.learned / 50) this.refresh(to);
     }
   }
 
   /** How far the week bears on pages of this speed, 0 to 1: their intensity goes as 1 + say (shape - 1). */
   say(speed: number): number {
-    const weekly = this.sayCredit[2 * speed]! / this.sayDebit[2 * speed]!;
-    const even = this.sayCredit[2 * speed + 1]! / this.sayDebit[2 * speed + 1]!;
-    return weekly / (weekly + even);
+    return this.says[speed]!;
   }
 
   /** A look at a page of this speed, for which `even` changes were due in even time and `shaped` by the week; `found` of them came. */
   weigh(speed: number, even: number, shaped: number, found: number): void {
-    const say = this.say(speed);
-    const weekly = (say * shaped) / Math.max(1e-12, say * shaped + (1 - say) * even);
-    const keep = found > 0 ? 1 - sayFading : 1;
-    const { sayCredit, sayDebit } = this;
-    const i = 2 * speed;
-    sayCredit[i] = sayCredit[i]! * keep + found * weekly;
-    sayDebit[i] = sayDebit[i]! * keep + shaped;
-    sayCredit[i + 1] = sayCredit[i + 1]! * keep + found * (1 - weekly);
-    sayDebit[i + 1] = sayDebit[i + 1]! * keep + even;
+    if (!(even > 0)) return;
+    // Newton's step on found ln(1 + say d) - even (1 + say d), whose curvature is the sum of all looks'.
+    const d = shaped / even - 1;
+    const slope = d / Math.max(shapeMin, 1 + this.says[speed]! * d);
+    this.sureness[speed]! += found * slope * slope;
+    const to = this.says[speed]! + (found * slope - even * d) / this.sureness[speed]!;
+    this.says[speed] = Math.max(0, Math.min(1, to));
   }
 
   save(): number[][] {
-    return [[...this.credit], [...this.debit], [this.learned], [...this.sayCredit], [...this.sayDebit]];
+    return [[...this.credit], [...this.debit], [this.learned], [...this.says], [...this.sureness]];
   }
 
   restore(saved: readonly number[][]): void {
@@ -111,16 +109,20 @@ export class WeekShape {
     this.credit.set(saved[0]);
     this.debit.set(saved[1]);
     this.learned = saved[2]?.[0] ?? 0;
-    if (saved[3]?.length === 2 * speeds && saved[4]?.length === 2 * speeds) {
-      this.sayCredit.set(saved[3]);
-      this.sayDebit.set(saved[4]);
+    if (saved[3]?.length === speeds && saved[4]?.length === speeds) {
+      this.says.set(saved[3]);
+      this.sureness.set(saved[4]);
     }
-    if (this.learned > 0) this.refresh();
+    if (this.learned > 0) this.refresh(Number.NaN);
   }
 
-  private refresh(): void {
-    const keep = (1 - fading) ** this.sinceRefresh;
+  private refresh(now: number): void {
+    const passed = now - this.refreshedAt > 0 ? now - this.refreshedAt : 0;
+    this.refreshedAt = now;
+    const keep = Math.exp(-passed / fadingSeconds);
     this.sinceRefresh = 0;
+    this.learned *= keep;
+    for (let c = 0; c < speeds; c++) this.sureness[c] = sayWorth + (this.sureness[c]! - sayWorth) * keep;
     for (let i = 0; i < hoursInWeek; i++) {
       this.credit[i]! *= keep;
       this.debit[i]! *= keep;

@@ -40,3 +40,40 @@ test('a page surely changed is looked at even where looks are dear, one that may
 test('for few changes both marks are one', () => {
   expect(ripeness('staleness', 1e-2, 0, 1e-4 * day)).toBeCloseTo(ripeness('obsolescence', 1e-2, 0, 1e-4 * day), 1);
 });
+
+test('where the hours of the week are steep, the next look is found from any hour of it, over no later one', () => {
+  const hour = 3600;
+  const monday = 4 * day;
+  const week = new WeekShape();
+  const works = (h: number): boolean => Math.floor(h / 24) % 7 < 5 && h % 24 >= 8 && h % 24 < 18;
+  for (let h = 0; h < 20 * 168; h++)
+    week.learn(monday + h * hour, monday + (h + 1) * hour, 0.1, works(h) && h % 3 === 0 ? 1 : 0);
+  expect(week.contrast).toBeGreaterThan(50);
+  const rate = 0.6 / day;
+  for (let h = 0; h < 168; h++) {
+    const last = monday + 21 * 7 * day + h * hour + 1;
+    const models = {
+      week,
+      weekSay: 1,
+      together: 0,
+      even: rate,
+      mass: 0,
+      rate: 0,
+      evenMass: 0,
+      lastLook: () => last,
+      rhythmSay: () => 0,
+      outlook(_page: number, now: number): void {
+        this.mass = rate * week.between(last, now);
+        this.rate = rate * week.at(now);
+        this.evenMass = rate * (now - last);
+      },
+    };
+    const prices = { of: () => (rate * (4 * hour) ** 2) / 2 };
+    const all = new Ripeness(models as unknown as PageModels, prices as unknown as LookPrices, {});
+    all.usualGap = 4 * hour;
+    all.open({ page: 0, site: 0, folder: 0, weight: 1, spacingSeconds: 0 });
+    let ripe = last - 1 + hour;
+    while (all.of(0, ripe) < 1) ripe += hour;
+    expect(all.reachesOne(0, last, 0)).toBeLessThan(ripe + 1);
+  }
+});

@@ -130,8 +130,14 @@ export class Ripeness {
     const terms = this.terms[page]!;
     const hours = this.hours.of(terms);
     if (!hours || terms.fades) return undefined;
-    const gap = Math.sqrt((2 * this.priceOf(page)) / (models.even * terms.weight * hours.usual));
-    return hours.matters(models.weekSay, gap) ? hours : undefined;
+    return hours.matters(models.weekSay, this.evenGap(page)) ? hours : undefined;
+  }
+
+  /** After `outlook`: how long the page would wait if all hours were alike. */
+  private evenGap(page: number): number {
+    const terms = this.terms[page]!;
+    const usual = this.hours.of(terms)?.usual ?? 1;
+    return Math.sqrt((2 * this.priceOf(page)) / (this.models.even * terms.weight * usual));
   }
 
   /** After `of` at `seen`: the best hour from `from` on, or undefined where hours do not matter. */
@@ -180,7 +186,9 @@ export class Ripeness {
     if (best !== undefined) return best;
     if (own) return this.ripeByHour(page, now, at);
     const hourly = this.asked.importance !== undefined || this.models.weekSay * this.models.week.contrast > contrastMin;
-    return hourly && at - now > hour && at - last < hourlyGapMax ? this.ripeByHour(page, now, at) : at;
+    // Where hours are steep the steps above may leap over days: from a Sunday evening, in which nothing happens, to Thursday.
+    const about = Math.min(at, last + this.evenGap(page));
+    return hourly && at - now > hour && about - last < hourlyGapMax ? this.ripeByHour(page, now, about) : at;
   }
 
   /** For a page with a rhythm ripeness may leap where a stretch of its waits ends, so each is tried in turn. */
