@@ -12,7 +12,7 @@ import { readPage } from './config/page-input.ts';
 import { readRetention } from './config/retention.ts';
 import { siteSettings } from './config/site-rules.ts';
 import { Aside } from './detect/aside.ts';
-import { detect, type Detected, type DetectInput, recognised } from './detect/detect.ts';
+import { detect, type Detected, type DetectInput } from './detect/detect.ts';
 import { Desk, type Elsewhere } from './desk.ts';
 import { type Opening, openFolder } from './folder.ts';
 import { createLog } from './log.ts';
@@ -94,8 +94,6 @@ export function createLoop(
       policy: collections.policy,
       ...(collections.of ? { collectionOf: collections.of } : {}),
       detect: detector(store, (input) => aside.detect(input)),
-      recognise: ({ page: { select, options }, state: { detectState } }, { body }) =>
-        detectState === undefined ? undefined : recognised(select, options, body, detectState),
       log,
       siteRules,
       ...(telling

@@ -40,29 +40,35 @@ export interface Around {
   readonly idle: () => void;
 }
 
-/** Detections that have begun, by page, and for the page as it was then. */
-type Early = Map<string, { readonly entry: Entry; readonly detected: Detected | Promise<Detected> }>;
-
-/** A body that was recognised as it came, and what it was held against. */
-interface Recognised {
+/** A detection that began as the answer came, and the page as it was then. */
+interface Begun {
   readonly page: Page;
   readonly state: PageState;
-  readonly detected: Detected;
+  readonly second: boolean;
+  readonly detected: Detected | Promise<Detected>;
 }
 
+/** An answer with what has begun of it: for each of its pages, where there is a body to read. */
+interface Queued {
+  readonly observation: Observation;
+  readonly begun: readonly (Begun | undefined)[];
+}
+
+const nothingBegun: Queued['begun'] = [];
+const notModified: Detected = { detection: { kind: 'unchanged' } };
 const noBody = new Uint8Array(0);
 
 export class Indexing {
-  readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'recognise' | 'planned' | 'websub'>;
+  readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned' | 'websub'>;
   readonly #collection: Collection;
   readonly #discovery: Discovery;
   readonly #lifetimes: Lifetimes;
   readonly #keeping: Keeping;
   readonly #queueMax: number;
   readonly #around: Around;
-  readonly #queue: Observation[] = [];
-  /** By probe; most serve one page, and only those are tried. */
-  readonly #recognised = new Map<string, Recognised>();
+  readonly #queue: Queued[] = [];
+  /** Pages with a look in the batch under way: what the store has of them is not yet what the look found. */
+  readonly #unkept = new Set<string>();
   readonly #secondLooks = new Set<string>();
   /** Probes and pages that were removed while they were under way, as `probe page`. */
   readonly #disowned = new Set<string>();
@@ -74,7 +80,7 @@ export class Indexing {
   #running: Promise<void> | undefined;
 
   constructor(
-    parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'recognise' | 'planned' | 'websub'>,
+    parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned' | 'websub'>,
     /** What is indexed, and where it is kept. */
     into: {
       readonly collection: Collection;
@@ -112,7 +118,7 @@ export class Indexing {
   /** False when the queue is full: the observation is lost and its pages stay due. */
   take(observation: Observation): boolean {
     if (this.#queue.length >= this.#queueMax) return false;
-    this.#queue.push(this.#recognise(observation));
+    this.#queue.push(this.#begin(observation));
     return true;
   }
 
@@ -123,7 +129,7 @@ export class Indexing {
 
   /** The page was removed: nothing that was found of it is kept. Resolves when none of it is being written. */
   async forget(id: string): Promise<void> {
-    for (const { probe } of this.#queue) this.disown(probe, id);
+    for (const { observation } of this.#queue) this.disown(observation.probe, id);
     this.#looks = this.#looks.filter((look) => look.pageId !== id);
     while (this.#keeping.isWriting(id)) await this.#parts.clock.sleep(batchPollMs);
   }
@@ -162,67 +168,81 @@ export class Indexing {
   async #index(): Promise<void> {
     while (this.#queue.length > 0) {
       const begunMs = this.#parts.clock.nowMs();
-      // A small queue drains in small batches, or it would stay full while one is worked through.
-      const batch = this.#queue.slice(0, Math.max(1, Math.min(batchMax, this.#queueMax >> 3)));
+      const batch = this.#nextBatch();
       this.#looks = [];
-      const early = this.#detectEarly(batch);
-      for (const observation of batch) await this.#look(observation, early);
+      for (const queued of batch) if (!this.#calm(queued)) await this.#look(queued);
       const kept = await this.#keeping.keep(() => this.#looks);
       this.#batches++;
       if (!kept) return;
       const looks = this.#looks;
       const paged = new Set(looks.map(({ probeId }) => probeId));
-      const pageless = batch.filter(({ probe }) => !paged.has(probe.id));
-      if (pageless.length > 0) await this.#parts.store.finished(pageless.map(({ probe }) => probe.id));
+      const pageless = batch.map(({ observation }) => observation.probe.id).filter((id) => !paged.has(id));
+      if (pageless.length > 0) await this.#parts.store.finished(pageless);
       this.#queue.splice(0, batch.length);
-      for (const { probe } of batch) this.#recognised.delete(probe.id);
-      for (const { probe } of this.#disowned.size > 0 ? batch : [])
-        for (const id of probe.pageIds) this.#disowned.delete(`${probe.id} ${id}`);
+      this.#unkept.clear();
+      for (const { observation } of this.#disowned.size > 0 ? batch : [])
+        for (const id of observation.probe.pageIds) this.#disowned.delete(`${observation.probe.id} ${id}`);
       this.#around.indexed(batch.length, looks.length, this.#parts.clock.nowMs() - begunMs);
       await this.#retire(looks);
       await this.#around.batchEnded();
     }
   }
 
+  /** The next answers, of each page one: what a look found is in the store before another is held against it. */
+  #nextBatch(): readonly Queued[] {
+    // A small queue drains in small batches, or it would stay full while one is worked through.
+    const most = Math.max(1, Math.min(batchMax, this.#queueMax >> 3));
+    const pages = new Set<string>();
+    const end = this.#queue.findIndex(({ observation: { probe } }, n) => {
+      if (n === most || probe.pageIds.some((id) => pages.has(id))) return true;
+      for (const id of probe.pageIds) pages.add(id);
+      return false;
+    });
+    return this.#queue.slice(0, end < 0 ? undefined : end);
+  }
+
   /**
-   * A body that is what it was is let go as it comes: most are, and a queue of them is memory that lives long enough to be
-   * costly.
+   * Detection begins as answers come, and goes on while those before them are kept. A body that is what it was is let go at
+   * once: most are, and a queue of them is memory that lives long enough to be costly.
    */
-  #recognise(observation: Observation): Observation {
+  #begin(observation: Observation): Queued {
     const { outcome, probe } = observation;
-    if (outcome.kind !== 'fetched' || probe.pageIds.length !== 1) return observation;
-    const entry = this.#askedFor(probe.pageIds[0]!, observation);
-    const detected = entry && this.#parts.recognise?.(entry, outcome);
-    if (!detected) return observation;
-    this.#secondLooks.delete(entry.page.id);
-    this.#recognised.set(probe.id, { page: entry.page, state: entry.state, detected });
-    return { ...observation, outcome: { ...outcome, body: noBody } };
+    if (outcome.kind !== 'fetched') return { observation, begun: nothingBegun };
+    const begun = probe.pageIds.map((id) => {
+      const entry = this.#askedFor(id, observation);
+      if (!entry || this.#unkept.has(id)) return undefined;
+      return this.#detect(entry, outcome, observation, this.#secondLooks.delete(id));
+    });
+    const [only] = begun;
+    const letGo =
+      begun.length === 1 && only && isSettled(only.detected) && only.detected.detection.kind === 'unchanged';
+    return { observation: letGo ? { ...observation, outcome: { ...outcome, body: noBody } } : observation, begun };
   }
 
-  /** Detections of a batch go on side by side; a page's second look in it waits for what the first one says. */
-  #detectEarly(batch: readonly Observation[]): Early {
-    const early: Early = new Map();
-    for (const observation of batch) {
-      if (observation.outcome.kind !== 'fetched' || observation.outcome.body === noBody) continue;
-      for (const id of observation.probe.pageIds) {
-        const entry = early.has(id) ? undefined : this.#askedFor(id, observation);
-        if (entry) early.set(id, { entry, detected: this.#detect(entry, observation.outcome, observation) });
-      }
-    }
-    return early;
+  #detect(entry: Entry, fetched: Fetched, { finalUrl, probe, startedAtMs }: Observation, second: boolean): Begun {
+    const detected = this.#parts.detect(entry, fetched, { url: finalUrl ?? probe.url, ms: startedAtMs, second });
+    return { page: entry.page, state: entry.state, second, detected };
   }
 
-  #detect(entry: Entry, fetched: Fetched, { finalUrl, probe, startedAtMs }: Observation): Detected | Promise<Detected> {
-    const second = this.#secondLooks.delete(entry.page.id);
-    return this.#parts.detect(entry, fetched, { url: finalUrl ?? probe.url, ms: startedAtMs, second });
+  /** Takes in an answer that says nothing new of its one page; false leaves it to `#look`. Most are, and nobody waits for one. */
+  #calm({ observation, begun }: Queued): boolean {
+    const { outcome, probe } = observation;
+    const entry = probe.pageIds.length === 1 ? this.#askedFor(probe.pageIds[0]!, observation) : undefined;
+    if (!entry || (outcome.kind !== 'fetched' && outcome.kind !== 'not-modified')) return false;
+    const known = outcome.kind === 'fetched' ? stillOf(entry, begun[0])?.detected : notModified;
+    if (!known || !isSettled(known) || known.detection.kind !== 'unchanged' || known.again || known.raw) return false;
+    const look = verdict(entry, observation, known.detection, known.state);
+    if (look.change) return false;
+    this.#looks.push(this.#taken(entry, observation, look, known.detection, 0));
+    return true;
   }
 
   /** What an observation says about its pages. */
-  async #look(observation: Observation, early: Early): Promise<void> {
-    for (const id of observation.probe.pageIds) {
+  async #look({ observation, begun }: Queued): Promise<void> {
+    for (const [n, id] of observation.probe.pageIds.entries()) {
       const entry = this.#askedFor(id, observation);
       if (!entry) continue;
-      const look = await this.#found(entry, observation, early);
+      const look = await this.#found(entry, observation, begun[n]);
       if (look) this.#looks.push(look);
       // Its user changed it meanwhile: what was found is of another page.
       else if (this.#collection.byId(id)) this.#around.dueAgain(id, observation.startedAtMs);
@@ -240,39 +260,37 @@ export class Indexing {
     return this.#collection.at(entry.index) === entry;
   }
 
-  /**
-   * What an observation says about one page; undefined when that was removed or edited before all was known. Most looks find
-   * nothing new, and wait for nothing here.
-   */
-  async #found(entry: Entry, observation: Observation, early: Early): Promise<Look | undefined> {
-    const { id } = entry.page;
+  /** What an observation says about one page; undefined when that was removed or edited before all was known. */
+  async #found(entry: Entry, observation: Observation, begun: Begun | undefined): Promise<Look | undefined> {
+    const { outcome } = observation;
     let detected: Detected | undefined;
-    if (observation.outcome.kind === 'fetched') {
-      detected = this.#recognisedAs(observation.probe, entry);
-      // It is another than it was when the answer came: edited, or as a look before found it.
-      if (!detected && observation.outcome.body === noBody) return undefined;
-      const begun = early.get(id);
-      early.delete(id);
-      const own = begun?.entry === entry ? begun.detected : undefined;
-      detected ??= await (own ?? this.#detect(entry, observation.outcome, observation));
+    if (outcome.kind === 'fetched') {
+      const own = stillOf(entry, begun);
+      // It is another than it was when the answer came, edited or as a look before found it: its body is read anew.
+      if (!own && outcome.body === noBody) return undefined;
+      const second = begun?.second ?? this.#secondLooks.delete(entry.page.id);
+      detected = await (own ?? this.#detect(entry, outcome, observation, second)).detected;
     }
     const plain = verdict(entry, observation, detected?.detection, detected?.state);
     const look = plain.change || detected?.again || detected?.raw ? await this.#completed(plain, detected) : plain;
-    if (!this.#isThere(entry) || !(await this.#learn(entry, observation, look, detected?.detection))) return undefined;
+    if (!this.#isThere(entry)) return undefined;
+    const news = outcome.kind === 'fetched' && (look.kind === 'first' || look.kind === 'changed') && !entry.page.paused;
+    const revealed = news ? await this.#discover(entry, outcome, observation, look) : 0;
+    if (revealed === undefined || !this.#isThere(entry)) return undefined;
+    return this.#taken(entry, observation, look, detected?.detection, revealed);
+  }
+
+  /** The look is learned from and the page as it says; `revealed` other pages were found by it. */
+  #taken(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined, revealed: number): Look {
+    this.#learn(entry, observation, look, detection, revealed);
     const model = entry.page.paused ? undefined : this.#parts.policy.save?.(entry.index);
-    const state = newIn(look.state, entry.state, model);
+    const kept = withNewIn(look, entry.state, model);
     this.#collection.looked(entry, look.state);
-    return { ...look, state };
+    this.#unkept.add(entry.page.id);
+    return kept;
   }
 
-  /** What was said of the answer as it came, if the page is still as it was then. */
-  #recognisedAs({ id }: Probe, entry: Entry): Detected | undefined {
-    const known = this.#recognised.get(id);
-    return known && known.page === entry.page && known.state === entry.state ? known.detected : undefined;
-  }
-
-  /** False when the page was removed or edited meanwhile: then nothing was learned. */
-  async #learn(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined): Promise<boolean> {
+  #learn(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined, revealed: number): void {
     const { policy } = this.#parts;
     const { outcome, watchedForMs, probe } = observation;
     const untilMs = watchedForMs === undefined ? undefined : observation.endedAtMs + watchedForMs;
@@ -280,14 +298,11 @@ export class Indexing {
     this.#lifetimes.watched(entry, untilMs === undefined ? undefined : { untilMs, ...planned });
     if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined) {
       this.#around.putOff(entry.page.id, look, outcome.untilMs);
-      return true;
+      return;
     }
-    if (entry.page.paused) return true;
+    if (entry.page.paused) return;
     const tookMs = observation.endedAtMs - observation.startedAtMs;
     const finding = { ...findingOf(look, detection), seconds: tookMs / 1000 };
-    const news = outcome.kind === 'fetched' && (look.kind === 'first' || look.kind === 'changed');
-    const revealed = news ? await this.#discover(entry, outcome, observation, look) : 0;
-    if (revealed === undefined || !this.#isThere(entry)) return false;
     // A look that revealed new pages was worth as much as one that found so many changes.
     const worth =
       revealed > 0 && finding.kind !== 'first'
@@ -295,14 +310,13 @@ export class Indexing {
         : finding;
     policy.looked(entry.index, look.atMs / 1000, worth);
     this.#around.learned(entry);
-    if (finding.kind === 'failed') return true;
+    if (finding.kind === 'failed') return;
     this.#discovery.looked(entry, finding.kind === 'changed');
     this.#parts.websub?.looked(entry, entry.state.lastSeenMs, finding.kind === 'changed');
     if (outcome.kind === 'fetched') void this.#parts.websub?.found(entry, outcome.hub);
     if (finding.kind !== 'first') this.#lifetimes.looked(entry, look.atMs, finding.kind === 'changed');
     if (outcome.kind === 'fetched' || outcome.kind === 'not-modified')
       this.#lifetimes.stated(entry, look.atMs, outcome.maxAgeSeconds);
-    return true;
   }
 
   /** Takes in what the answer says about other pages; answers how many it revealed, undefined when the loop stops first. */
@@ -350,11 +364,37 @@ export class Indexing {
   }
 }
 
-/** A state as it goes to the store: with what was learned, and without what the store has. */
-function newIn(state: PageState, before: PageState, model: Uint8Array | undefined): PageState {
-  const { detectState, ...rest } = state;
-  const other = detectState === undefined || detectState === before.detectState ? rest : state;
-  return model ? { ...other, model } : other;
+const isSettled = (detected: Begun['detected']): detected is Detected => !(detected instanceof Promise);
+
+/** What has begun, if the page is still as it was then. */
+const stillOf = ({ page, state }: Entry, begun: Begun | undefined): Begun | undefined =>
+  begun && begun.page === page && begun.state === state ? begun : undefined;
+
+/** The look as it goes to the store: its state with what was learned, and without what the store has. */
+function withNewIn(look: Look, before: PageState, model: Uint8Array | undefined): Look {
+  const { detectState, ...rest } = look.state;
+  const other = detectState === undefined || detectState === before.detectState ? rest : look.state;
+  const state = model ? { ...other, model } : other;
+  return isAsBefore(other, before) ? { ...look, state, asBefore: true } : { ...look, state };
+}
+
+function isAsBefore(state: PageState, before: PageState): boolean {
+  return (
+    state.detectState === undefined &&
+    (state.hash === undefined || state.hash === before.hash) &&
+    state.status === before.status &&
+    state.version === before.version &&
+    state.toldVersion === before.toldVersion &&
+    state.validators.etag === before.validators.etag &&
+    state.validators.lastModified === before.validators.lastModified &&
+    state.validators.url === before.validators.url &&
+    state.lastChangeMs === before.lastChangeMs &&
+    state.fault === before.fault &&
+    state.failures === before.failures &&
+    state.changes === before.changes &&
+    state.movedTo === before.movedTo &&
+    state.seenTitle === before.seenTitle
+  );
 }
 
 function findingOf(look: Look, detection: Detection | undefined): Finding {

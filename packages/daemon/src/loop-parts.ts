@@ -61,9 +61,8 @@ export interface LoopParts {
   readonly policy: Policy;
   /** Sites whose pages this loop looks after; all of them unless it shares the work. */
   readonly accepts?: (site: string) => boolean;
+  /** Answers at once what there is to say of a body that is what it was, where that is known. */
   readonly detect: (watched: WatchedPage, fetched: Fetched, at: DetectedAt) => Detected | Promise<Detected>;
-  /** What there is to say at once of a body that is what it was; undefined where it must be read. */
-  readonly recognise?: (watched: WatchedPage, fetched: Fetched) => Detected | undefined;
   /** In which order the pages of a sweep leave; as planned from access times unless given. */
   readonly sweepOrder?: SweepOrder;
   /** What the operator set for single sites. */

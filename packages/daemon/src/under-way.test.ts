@@ -2,6 +2,7 @@
 import { policies } from '@revisit/core';
 import { afterEach, expect, test } from 'vitest';
 import { detector } from './daemon.ts';
+import { detect as read, recognised } from './detect/detect.ts';
 import { Desk } from './desk.ts';
 import type { Loop } from './loop.ts';
 import type { LoopParts } from './loop-parts.ts';
@@ -58,20 +59,37 @@ function slowStore(inner: Store, slow: Slow, clock: () => VirtualClock): Store {
   });
 }
 
-async function trial(pages: readonly SimulatedPage[], latencyMs: number, looksPerSecond = 1 / 60): Promise<Trial> {
+async function trial(
+  pages: readonly SimulatedPage[],
+  latencyMs: number,
+  looksPerSecond = 1 / 60,
+  tagged = true,
+): Promise<Trial> {
   const slow: Slow = { commitMs: 0, dispatchedMs: 0, detectMs: 0, full: false };
   const inner = memoryStore();
   closing.push(() => inner.close());
   const siteLaw = () => ({ latencyMeanMs: latencyMs, errorChance: 0, timeOutChance: 0, timeOutMs: 0 });
   const world = await createWorld({ seed: 4, startMs, store: inner, pages, siteLaw });
   const store = slowStore(inner, slow, () => world.clock);
-  const plain = detector(store);
-  const detect: LoopParts['detect'] = async (...given) => {
-    if (slow.detectMs > 0) await world.clock.sleep(slow.detectMs);
-    return plain(...given);
-  };
+  // A body that is what it was is known at once, as the daemon's own detection does.
+  const plain = detector(store, (input) => {
+    const { select, options, body, previous } = input;
+    return (previous && recognised(select, options, body, previous.state)) ?? read(input);
+  });
+  const detect: LoopParts['detect'] = (...given) =>
+    slow.detectMs > 0 ? world.clock.sleep(slow.detectMs).then(() => plain(...given)) : plain(...given);
+  // Servers that say nothing of their copies: every answer brings the whole page.
+  const observer = Object.assign(Object.create(world.web), {
+    observe: async (...given: Parameters<SimulatedWeb['observe']>) => {
+      const observation = await world.web.observe(...given);
+      const { outcome } = observation;
+      return tagged || outcome.kind !== 'fetched'
+        ? observation
+        : { ...observation, outcome: { ...outcome, validators: {} } };
+    },
+  }) as SimulatedWeb;
   const settings = { looksPerSecond, spacingMs: 0, robots: 8, queueMax: 256 };
-  const loop = await startLoop(world, policies['uniform']!.create(1), settings, undefined, { store, detect });
+  const loop = await startLoop(world, policies['uniform']!.create(1), settings, undefined, { store, detect, observer });
   closing.unshift(() => Promise.resolve(loop.die()));
   void loop.run(new AbortController().signal);
   return { world, loop, desk: new Desk(store, world.clock, () => {}, loop), slow, sent: world.web.sent };
@@ -164,6 +182,54 @@ test('a page that is given another URL keeps nothing of the old one: no answer u
   const next = (await t.world.store.looks(first.page.id, 1000)).toReversed()[looks]!;
   // The whole of it: not the answer for the old URL, nor "not modified" for a tag that both have.
   expect(next.bytesReceived).toBe(t.world.web.bodyOf(b).length);
+});
+
+test('looks that come while the one before is written are held against what that one found', async () => {
+  // Changed at every other look or so, and several looks at each come while one is written.
+  const pages = Array.from({ length: 4 }, (_, n) => pageAt(`${b}/${n}`, 400));
+  const t = await trial(pages, 20, 40, false);
+  t.slow.commitMs = 700;
+  await t.world.clock.runUntil(startMs + minuteMs);
+  t.slow.commitMs = 0;
+  await t.world.clock.runUntil(startMs + minuteMs + 5_000);
+  const changes = await t.world.store.changes({ after: 0, limit: 10_000 });
+  for (const { page } of await t.world.store.pages({ limit: 10 })) {
+    const kinds = (await t.world.store.looks(page.id, 10_000)).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'first')).toEqual(['first']);
+    const versions = await t.world.store.versions(page.id);
+    expect(versions.length).toBeGreaterThan(20);
+    const told = changes.filter(({ pageId }) => pageId === page.id);
+    expect(told.map(({ fromVersion, toVersion }) => [fromVersion, toVersion])).toEqual(
+      versions.slice(1).map(({ number }) => [number - 1, number]),
+    );
+  }
+});
+
+test('a page that is edited after its answer was known for what it was, and before that is kept, is looked at again', async () => {
+  // So many that the plan comes to each every seven minutes.
+  const others = Array.from({ length: 19 }, (_, n) => pageAt(`${b}/${n}`, never));
+  const t = await trial([pageAt(a, never), ...others], 50, 1 / 20, false);
+  await t.world.clock.runUntil(startMs + 120 * minuteMs);
+  const pages = await t.world.store.pages({ limit: 20 });
+  const { id } = pages.find(({ page }) => page.url === a)!.page;
+  // The plan has just come to it, so that the next look at it is ours.
+  const came = t.sent.length;
+  await until(t.world, () => t.sent.slice(came).some(({ url }) => url === a) && t.loop.counts().inFlight === 0);
+  // Answers wait in the queue while a look before them is written.
+  t.slow.commitMs = 2 * minuteMs;
+  await until(t.world, () => t.loop.counts().queued > 0);
+  const asked = t.sent.length;
+  t.loop.probeNow(id);
+  await until(t.world, () => t.sent.slice(asked).some(({ url }) => url === a) && t.loop.counts().inFlight === 0);
+  const { atMs } = t.sent.findLast(({ url }) => url === a)!;
+  await t.desk.update(id, { select: { kind: 'css', expression: 'body' } });
+  t.slow.commitMs = 0;
+  await t.world.clock.runUntil(t.world.clock.nowMs() + 3 * minuteMs);
+  // What was known of the answer was of another selection: no look came of it, and the page was asked for again soon.
+  const looks = (await t.world.store.looks(id, 1000)).map((look) => look.atMs);
+  expect(looks).not.toContain(atMs);
+  expect(Math.min(...looks.filter((at) => at > atMs)) - atMs).toBeLessThan(3 * minuteMs);
+  expect((await t.world.store.page(id))!.state).toMatchObject({ status: 'present', failures: 0 });
 });
 
 test('what was decided before the store went down waits until it is back', async () => {

@@ -74,10 +74,9 @@ export interface Detected {
 }
 
 export async function detect(input: DetectInput): Promise<Detected> {
-  const calm = input.previous && recognised(input.select, input.options, input.body, input.previous.state);
-  if (calm) return calm;
   const settings = settingsOf(input.select, input.options);
   const body = bodyOf(input.body);
+  if (input.previous && isCalm(input.previous.state, settings, body)) return calm(input.previous.state);
   const known = input.previous && readState(input.previous.state);
   const state = known?.settings === settings ? known : undefined;
   const read = readOptions(input.options);
@@ -117,9 +116,10 @@ export function recognised(
   body: Uint8Array,
   state: string,
 ): Detected | undefined {
-  const calm = isCalm(state, settingsOf(select, options), bodyOf(body));
-  return calm ? { detection: { kind: 'unchanged' }, state } : undefined;
+  return isCalm(state, settingsOf(select, options), bodyOf(body)) ? calm(state) : undefined;
 }
+
+const calm = (state: string): Detected => ({ detection: { kind: 'unchanged' }, state });
 
 /** Tells bodies of one page apart, at every look: SHA-1 takes half the time of SHA-256, and nobody gains by a collision. */
 function bodyOf(body: Uint8Array): string {
@@ -127,9 +127,20 @@ function bodyOf(body: Uint8Array): string {
 }
 
 /** What the text of a version depends on; conditions for telling may change without a new beginning. */
-function settingsOf(select: Select, { as, normalise, items }: DetectInput['options']): string {
-  return hash('sha256', JSON.stringify([select, [as, normalise, items]]), 'base64url').slice(0, 22);
+function settingsOf(select: Select, options: DetectInput['options']): string {
+  let bySelect = knownSettings.get(options);
+  if (!bySelect) knownSettings.set(options, (bySelect = new WeakMap()));
+  let settings = bySelect.get(select);
+  if (settings === undefined) {
+    const { as, normalise, items } = options;
+    settings = hash('sha256', JSON.stringify([select, [as, normalise, items]]), 'base64url').slice(0, 22);
+    bySelect.set(select, settings);
+  }
+  return settings;
 }
+
+/** By options, most of which are none and one object: they are asked for at every look. */
+const knownSettings = new WeakMap<DetectInput['options'], WeakMap<Select, string>>();
 
 function sourceOf(input: DetectInput, options: DetectOptions, state: DetectState | undefined): Source | Fault {
   const { text } = decodeText(input.body, input.mediaType, input.charset);

@@ -1,75 +1,98 @@
 /**
- * Looks as rows, flat: texts and numbers one after the other, and all models in one piece. As objects, they took the thread
- * that writes and the one that gives it its work longer than the writing of a look without news.
+ * Looks as rows, flat: numbers in one piece, all models in another. As objects, they took the thread that writes and the one that
+ * gives it its work longer than the writing of a look without news.
  */
 import { lookKinds, type Look } from '../values/look.ts';
-import { stateColumns, stateValues } from './rows.ts';
-
-type Cell = string | number | null;
+import { type StateValue, stateValues } from './rows.ts';
 
 export interface LookRows {
-  /** For each look what `RowOfLook` has, then its state as `stateColumns` has it, with the model's length in the model's place. */
-  readonly cells: readonly Cell[];
+  readonly pageIds: readonly string[];
+  /** For each look the times, sizes and counts that a `ReadRow` has, in that order, with the length of its model at the end. */
+  readonly numbers: Float64Array;
   readonly models: Uint8Array;
-  /** Looks with more to keep than a row, in their order. */
-  readonly news: readonly News[];
+  /** Looks with more to keep than that, in their order. */
+  readonly more: readonly More[];
 }
 
-export type RowOfLook = readonly [pageId: string, atMs: number, kind: number, durationMs: number, bytes: number];
-
-export interface News extends Pick<Look, 'probeId' | 'endedAtMs' | 'projection' | 'raw' | 'change' | 'deliveries'> {
+/** What looks bring that few have. */
+interface More {
   /** Which of the looks. */
   readonly n: number;
+  /** Where it is not as before: as `stateColumns` has it, the model apart. */
+  readonly state?: readonly StateValue[];
+  readonly news?: News;
 }
 
-const rowCells = 5;
-const width = rowCells + stateColumns.length;
-const modelCell = rowCells + stateColumns.indexOf('model');
+export type News = Pick<Look, 'probeId' | 'endedAtMs' | 'projection' | 'raw' | 'change' | 'deliveries'>;
+
+export interface ReadRow extends Pick<More, 'state' | 'news'> {
+  readonly pageId: string;
+  readonly atMs: number;
+  /** As a line of the page's history: kind, duration, bytes. */
+  readonly line: readonly [kind: number, durationMs: number, bytes: number];
+  readonly lastLookMs: number | null;
+  readonly lastSeenMs: number | null;
+  readonly looks: number;
+  readonly model: Uint8Array | null;
+}
+
+const width = 8;
 
 export function rowsOf(looks: readonly Look[]): LookRows {
-  const cells: Cell[] = [];
+  const numbers = new Float64Array(width * looks.length);
   const models: Uint8Array[] = [];
-  const news: News[] = [];
+  const more: More[] = [];
   for (const [n, look] of looks.entries()) {
-    const { pageId, atMs, endedAtMs, kind, bytesReceived, state, projection, change } = look;
-    cells.push(pageId, atMs, lookKinds.indexOf(kind), endedAtMs - atMs, bytesReceived);
-    for (const value of stateValues(state)) {
-      if (value instanceof Uint8Array) models.push(value);
-      cells.push(value instanceof Uint8Array ? value.length : value);
-    }
-    if (!projection && !change) continue;
-    const { probeId, raw, deliveries } = look;
-    news.push({
-      n,
-      probeId,
-      endedAtMs,
-      ...(projection ? { projection } : {}),
-      ...(raw === undefined ? {} : { raw }),
-      ...(change ? { change } : {}),
-      ...(deliveries ? { deliveries } : {}),
-    });
+    const { atMs, endedAtMs, state } = look;
+    const { model, ...rest } = state;
+    const at = width * n;
+    numbers[at] = atMs;
+    numbers[at + 1] = lookKinds.indexOf(look.kind);
+    numbers[at + 2] = endedAtMs - atMs;
+    numbers[at + 3] = look.bytesReceived;
+    numbers[at + 4] = state.lastLookMs ?? Number.NaN;
+    numbers[at + 5] = state.lastSeenMs ?? Number.NaN;
+    numbers[at + 6] = state.looks;
+    numbers[at + 7] = model?.length ?? Number.NaN;
+    if (model) models.push(model);
+    const news = look.projection || look.change ? newsOf(look) : undefined;
+    if (news || !look.asBefore)
+      more.push({ n, ...(look.asBefore ? {} : { state: stateValues(rest) }), ...(news ? { news } : {}) });
   }
-  return { cells, models: Buffer.concat(models), news };
+  return { pageIds: looks.map(({ pageId }) => pageId), numbers, models: Buffer.concat(models), more };
 }
 
-export interface ReadRow {
-  readonly look: RowOfLook;
-  readonly state: readonly (Cell | Uint8Array)[];
-  readonly news: News | undefined;
+function newsOf({ probeId, endedAtMs, projection, raw, change, deliveries }: Look): News {
+  return {
+    probeId,
+    endedAtMs,
+    ...(projection ? { projection } : {}),
+    ...(raw === undefined ? {} : { raw }),
+    ...(change ? { change } : {}),
+    ...(deliveries ? { deliveries } : {}),
+  };
 }
 
-export function* readRows({ cells, models, news }: LookRows): Generator<ReadRow> {
+export function* readRows({ pageIds, numbers, models, more }: LookRows): Generator<ReadRow> {
   let modelFrom = 0;
-  let told = 0;
-  for (let n = 0, at = 0; at < cells.length; n++, at += width) {
-    const state: (Cell | Uint8Array)[] = cells.slice(at + rowCells, at + width);
-    const modelBytes = cells[at + modelCell];
-    if (typeof modelBytes === 'number')
-      state[modelCell - rowCells] = models.subarray(modelFrom, (modelFrom += modelBytes));
+  let read = 0;
+  for (const [n, pageId] of pageIds.entries()) {
+    const at = width * n;
+    const modelBytes = orNull(numbers[at + 7]!);
+    const { state, news } = more[read]?.n === n ? more[read++]! : nothingMore;
     yield {
-      look: cells.slice(at, at + rowCells) as unknown as RowOfLook,
-      state,
-      news: news[told]?.n === n ? news[told++] : undefined,
+      pageId,
+      atMs: numbers[at]!,
+      line: [numbers[at + 1]!, numbers[at + 2]!, numbers[at + 3]!],
+      lastLookMs: orNull(numbers[at + 4]!),
+      lastSeenMs: orNull(numbers[at + 5]!),
+      looks: numbers[at + 6]!,
+      model: modelBytes === null ? null : models.subarray(modelFrom, (modelFrom += modelBytes)),
+      ...(state ? { state } : {}),
+      ...(news ? { news } : {}),
     };
   }
 }
+
+const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
+const nothingMore: Pick<More, 'state' | 'news'> = {};

@@ -11,10 +11,12 @@ import { SqliteOutbox } from './outbox.ts';
 import { stateColumns } from './rows.ts';
 
 /** What a look has nothing to say of stays as it is. */
-const lasting: readonly string[] = ['hash', 'detect_state'];
+const lasting: readonly string[] = ['hash', 'model', 'detect_state'];
 const updateState = `UPDATE states SET ${stateColumns
   .map((column) => `${column} = ${lasting.includes(column) ? `coalesce(?, ${column})` : '?'}`)
   .join(', ')} WHERE pk = ?`;
+const updateLooked =
+  'UPDATE states SET last_look = ?, last_seen = ?, looks = ?, model = coalesce(?, model) WHERE pk = ?';
 
 export class LookWrites {
   readonly #sql: (text: string) => Database.Statement<unknown[]>;
@@ -39,13 +41,14 @@ export class LookWrites {
     return changes;
   }
 
-  #keep({ look, state, news }: ReadRow, words: NewWords[]): Change | undefined {
-    const [pageId, atMs, ...line] = look;
+  #keep(row: ReadRow, words: NewWords[]): Change | undefined {
+    const { pageId, atMs, line, lastLookMs, lastSeenMs, looks, model, state, news } = row;
     const page = this.#sql('SELECT pk FROM pages WHERE id = ?').get(pageId) as { pk: number } | undefined;
     // The page was removed while we looked.
     if (!page) return undefined;
     const { pk } = page;
-    this.#sql(updateState).run(...state, pk);
+    if (state) this.#sql(updateState).run(...state, pk);
+    this.#sql(updateLooked).run(lastLookMs, lastSeenMs, looks, model, pk);
     // One row, and none taken away: a statement that could be taken back alone makes FTS5 write out the words of every change
     // before it, and put them together with all others again.
     if (this.#sql('INSERT OR IGNORE INTO looks VALUES (?, ?, ?, ?, ?)').run(pk, atMs, ...line).changes === 0)

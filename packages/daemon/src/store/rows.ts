@@ -134,8 +134,10 @@ export const stateColumns: readonly (keyof StateRow)[] = [
   'validators_url',
 ];
 
+export type StateValue = string | number | Uint8Array | null;
+
 /** The values of a state in the order of its columns. */
-export function stateValues(state: PageState): (string | number | Uint8Array | null)[] {
+export function stateValues(state: PageState): StateValue[] {
   return [
     state.status,
     state.version,

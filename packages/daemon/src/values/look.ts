@@ -58,6 +58,8 @@ export interface Look {
   readonly kind: LookKind;
   readonly bytesReceived: number;
   readonly state: PageState;
+  /** The state is what it was but for its times, its number of looks and its model: most looks leave it so. */
+  readonly asBefore?: true;
   /** The look that this one was compared with. Where several share a store, a look is kept only behind that one. */
   readonly after?: Pick<PageState, 'looks' | 'lastLookMs'>;
   /** The new version, when there is one. */
