@@ -64,7 +64,7 @@ export function chosenIntensityFromLooks(looks: SeenLooks, borders: ArrayLike<nu
       Int32Array.from({ length: count }, (_, i) => Math.floor((i * pieces) / count)),
     );
     for (let cut = 0; cut < cutsMax; cut++) {
-      const pieceOf = choosePieces(spread(cells, now), cells.time, price, circle);
+      const pieceOf = choosePieces(spread(cells, byPiece(now.pieceOf, now.rates)), cells.time, price, circle);
       if (unboundedPiece(cells, pieceOf) >= 0) break;
       const next = fit(cells, pieceOf);
       if (worth(next, price, circle) > worth(best, price, circle)) best = next;
@@ -75,7 +75,7 @@ export function chosenIntensityFromLooks(looks: SeenLooks, borders: ArrayLike<nu
   return { kind: 'estimated', ...estimated(cells, best, borders, period) };
 }
 
-interface Cells {
+export interface Cells {
   /** Known changes, time without change and all time, by cell. */
   readonly known: Float64Array;
   readonly free: Float64Array;
@@ -86,7 +86,7 @@ interface Cells {
   readonly spent: Float64Array;
 }
 
-function byCell(looks: SeenLooks, borders: ArrayLike<number>, period: number | undefined): Cells {
+export function byCell(looks: SeenLooks, borders: ArrayLike<number>, period: number | undefined): Cells {
   const count = borders.length - 1;
   const numbers = cellNumbers(borders, period);
   const free = new Float64Array(count);
@@ -138,12 +138,10 @@ interface Fitted {
 
 function fit(cells: Cells, pieceOf: Int32Array): Fitted {
   const time = summedBy(pieceOf, cells.time);
-  const rates = new Float64Array(time.length).fill(
-    (cells.start.length - 1 + sum(cells.known)) / Math.max(sum(cells.time), Number.MIN_VALUE),
-  );
+  const rates = new Float64Array(time.length).fill(meanRate(cells));
   let before = -Infinity;
   for (let round = 0; round < roundsMax; round++) {
-    const changes = summedBy(pieceOf, spread(cells, { pieceOf, rates, logLikelihood: 0 }));
+    const changes = summedBy(pieceOf, spread(cells, byPiece(pieceOf, rates)));
     for (let p = 0; p < rates.length; p++) rates[p] = time[p] > 0 ? changes[p] / time[p] : 0;
     const now = logLikelihood(cells, pieceOf, rates);
     if (now - before < 1e-7) break;
@@ -152,17 +150,29 @@ function fit(cells: Cells, pieceOf: Int32Array): Fitted {
   return { pieceOf, rates, logLikelihood: logLikelihood(cells, pieceOf, rates) };
 }
 
-/** The changes of each cell: known ones, and those of gaps as the rates expect them. */
-function spread({ known, start, cell, spent }: Cells, { pieceOf, rates }: Fitted): Float64Array {
+/** The changes of each cell: known ones, and those of gaps as the cells' rates expect them. */
+export function spread({ known, start, cell, spent }: Cells, rates: Float64Array): Float64Array {
   const changes = known.slice();
   for (let g = 0; g + 1 < start.length; g++) {
     let mass = 0;
-    for (let i = start[g]; i < start[g + 1]; i++) mass += rates[pieceOf[cell[i]]] * spent[i];
+    for (let i = start[g]; i < start[g + 1]; i++) mass += rates[cell[i]] * spent[i];
     const found = mass > 0 ? 1 / -Math.expm1(-mass) : 0;
-    for (let i = start[g]; i < start[g + 1]; i++) changes[cell[i]] += rates[pieceOf[cell[i]]] * spent[i] * found;
+    for (let i = start[g]; i < start[g + 1]; i++) changes[cell[i]] += rates[cell[i]] * spent[i] * found;
   }
   return changes;
 }
+
+/** All cells at the rate of the whole, to begin with. */
+export function ratesOfCells(cells: Cells): Float64Array {
+  return new Float64Array(cells.time.length).fill(meanRate(cells));
+}
+
+function meanRate(cells: Cells): number {
+  return (cells.start.length - 1 + sum(cells.known)) / Math.max(sum(cells.time), Number.MIN_VALUE);
+}
+
+const byPiece = (pieceOf: Int32Array, rates: Float64Array): Float64Array =>
+  Float64Array.from(pieceOf, (piece) => rates[piece]);
 
 function logLikelihood({ known, free, start, cell, spent }: Cells, pieceOf: Int32Array, rates: Float64Array): number {
   let all = 0;

@@ -5,6 +5,7 @@ import {
   chosenIntensityFromLooks,
   intensityFromLooks,
 } from '../learn/intensity-from-looks.ts';
+import { smoothIntensity } from '../learn/smooth-intensity.ts';
 import { estimateRate } from '../learn/rate.ts';
 import { type AskedPieces, piecesAt, profileAnswer } from './estimate-pieces.ts';
 import { estimateResetFromProbes } from './estimate-reset.ts';
@@ -59,11 +60,13 @@ function rateOf({ changed, free, exact }: SeenLooks): Record<string, unknown> {
   return { rate: finite(rate), interval: interval.map(finite) };
 }
 
+const estimators = { given: intensityFromLooks, chosen: chosenIntensityFromLooks, smooth: smoothIntensity };
+
 function profileOf(seen: SeenLooks, asked: AskedPieces, problem: Fields): Record<string, unknown> {
-  const { chosen, breaks, period } = asked;
-  const outcome = (chosen ? chosenIntensityFromLooks : intensityFromLooks)(seen, breaks, period);
+  const { kind, breaks, period } = asked;
+  const outcome = estimators[kind](seen, breaks, period);
   if (outcome.kind === 'estimated') return profileAnswer(outcome);
-  const piece = chosen ? 'at all' : `between ${breaks[outcome.cell]} and ${breaks[outcome.cell + 1]}`;
+  const piece = kind !== 'given' ? 'at all' : `between ${breaks[outcome.cell]} and ${breaks[outcome.cell + 1]}`;
   throw new Refusal(
     'breaks',
     problem['breaks'],

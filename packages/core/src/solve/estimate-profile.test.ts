@@ -169,3 +169,52 @@ test('what cannot be estimated is named', () => {
       sentence: expect.stringMatching(sentence),
     });
 });
+
+/** A page busiest at noon, less so on two days of the week, in steps of an hour. */
+const wave = profile(
+  Array.from({ length: week + 1 }, (_, h) => h),
+  Array.from({ length: week }, (_, h) => 0.2 * (1 - 0.85 * Math.cos((Math.PI * (h + 0.5)) / 12)) * (h < 120 ? 1 : 0.5)),
+  week,
+);
+const grid = (smooth: boolean): Record<string, unknown> => ({ breaks: { grid: week, smooth }, period: week });
+
+test('from events: a smoothed week is nearer to one that goes in waves than pieces are, and its intervals hold it', () => {
+  const span = 40 * week;
+  let smoothOff = 0;
+  let chosenOff = 0;
+  let held = 0;
+  for (let seed = 1; seed <= 8; seed++) {
+    const events = changesOf(wave, seed, span);
+    const smooth = estimate({ from: 'events', events, span, ...grid(true) });
+    smoothOff += off(wave, profileIn(smooth)) / 8;
+    chosenOff += off(wave, profileIn(estimate({ from: 'events', events, span, ...grid(false) }))) / 8;
+    smooth.interval.forEach(([low, high], h) => {
+      const truth = valueAt(wave, h + 0.5);
+      if (low! <= truth && truth <= high!) held += 1 / week / 8;
+    });
+    // The rate as a whole is what was seen.
+    expect(Math.abs(mean(profileIn(smooth)) / (events.length / span) - 1)).toBeLessThan(0.02);
+  }
+  expect(smoothOff).toBeLessThan(0.17);
+  expect(smoothOff).toBeLessThan(0.8 * chosenOff);
+  expect(held).toBeGreaterThan(0.88);
+});
+
+test('from events: an even page is smoothed to one rate, but for chance', () => {
+  let flat = 0;
+  for (let seed = 1; seed <= 10; seed++) {
+    const events = changesOf(profile([0, week], [0.2], week), seed, 20 * week);
+    const { values } = estimate({ from: 'events', events, span: 20 * week, ...grid(true) }).profile;
+    if (Math.max(...values) < 1.5 * Math.min(...values)) flat++;
+  }
+  expect(flat).toBeGreaterThanOrEqual(7);
+});
+
+test('from looks: a smoothed week is found through gaps of hours, and refused where every look found a change', () => {
+  const probes = looksAt(wave, 3, 100 * week, 3);
+  const smooth = estimate({ from: 'probes', probes, ...grid(true) });
+  expect(off(wave, profileIn(smooth))).toBeLessThan(0.2);
+  const always = probes.slice(0, 50).map(({ at }) => ({ at, changed: true }));
+  const refused = solve({ kind: 'estimate', from: 'probes', probes: always, ...grid(true) });
+  expect(refused.kind).not.toBe('solved');
+});
