@@ -11,6 +11,7 @@ import type { LoopParts, LoopSettings } from './loop-parts.ts';
 import { SiteDoors } from './site-doors.ts';
 import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
 import { type OpeningHours, closedUntilMs, parseHours } from './values/hours.ts';
+import type { Observation } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
 
 type DepartureParts = Pick<LoopParts, 'clock' | 'random' | 'policy' | 'siteRules' | 'sweepOrder' | 'websub'>;
@@ -233,9 +234,18 @@ export class Departures {
     return { probes, waitMs };
   }
 
-  /** The probe's request is over, or never went out: its site may be asked again. */
-  returned(probe: Probe): void {
+  /** The probe never went out: its site may be asked. */
+  recalled(probe: Probe): void {
     this.#gates.done(this.#collection.sites.index(probe.site));
+  }
+
+  /** The probe's requests are over: its site may be asked again, as the wire counts from when the last was seen. */
+  returned({ probe, requests, startedAtMs, endedAtMs, latencyMs, server, heldMs }: Observation): void {
+    const seenMs = latencyMs === undefined ? endedAtMs : startedAtMs + latencyMs;
+    // The second request of a look waits for the first, and for nobody else.
+    const keptForMs = requests === 1 ? heldMs : undefined;
+    this.#gates.done(this.#collection.sites.index(probe.site), requests > 0 ? seenMs : undefined, keptForMs);
+    if (server) this.doors.stand(probe.site, server);
   }
 
   /** Its pages stand in line again; answers how many there are. */

@@ -140,7 +140,7 @@ export class Flights {
   /** The probe never went out: its pages stay due. */
   #fallBack(probe: Probe): void {
     this.#underWay.delete(probe);
-    this.#ways.departures.returned(probe);
+    this.#ways.departures.recalled(probe);
     this.#ways.departures.askAgain(probe);
   }
 
@@ -158,7 +158,7 @@ export class Flights {
     if (this.#dead) return;
     this.#underWay.delete(probe);
     this.#launch();
-    departures.returned(probe);
+    departures.returned(observation);
     const { outcome, requests, crawlDelayMs } = observation;
     departures.settle(requests - 1);
     if (crawlDelayMs !== undefined) this.#words.space(probe.site, crawlDelayMs);

@@ -5,9 +5,15 @@
 import { Gates } from '@revisit/core';
 import type { Collection } from './collection.ts';
 import type { LoopParts, SiteLimits } from './loop-parts.ts';
-import type { ClockSetByMs, SiteClosed } from './values/observation.ts';
+import type { ClockSetByMs, SiteClosed, SiteServer } from './values/observation.ts';
 
 type DoorParts = Pick<LoopParts, 'clock' | 'siteRules'>;
+
+interface Server {
+  readonly address: string;
+  readonly number: number;
+  readonly sites: Set<number>;
+}
 
 export class SiteDoors {
   readonly #parts: DoorParts;
@@ -20,6 +26,9 @@ export class SiteDoors {
   /** Sites that are left alone, and until when. */
   readonly #holds = new Map<string, number>();
   clockSetByMs: ClockSetByMs = 0;
+  /** By address; and of each site that was reached, where it stands. */
+  readonly #servers = new Map<string, Server>();
+  readonly #standsAt = new Map<number, Server>();
 
   constructor(parts: DoorParts, collection: Collection, spacingMs: number) {
     this.#parts = parts;
@@ -50,6 +59,22 @@ export class SiteDoors {
       this.#openShares.set(site, share);
     }
     return share;
+  }
+
+  /** The site was reached at that address. Where others stand as well, they have its gate in common, as they have at the wire. */
+  stand(site: string, { address, spacingMs, connections }: SiteServer): void {
+    const index = this.#collection.sites.index(site);
+    const before = this.#standsAt.get(index);
+    if (before?.address !== address) before?.sites.delete(index);
+    let server = this.#servers.get(address);
+    if (!server) this.#servers.set(address, (server = { address, number: this.#servers.size, sites: new Set() }));
+    server.sites.add(index);
+    this.#standsAt.set(index, server);
+    if (server.sites.size === 1) this.gates.stand(index, undefined);
+    // The first hears of it with the second; whoever has a request under way then, with its own next look.
+    const joining = server.sites.size === 2 ? server.sites : [index];
+    if (server.sites.size > 1)
+      for (const member of joining) this.gates.stand(member, server.number, spacingMs, connections);
   }
 
   /** The site was asked for something at that time. */

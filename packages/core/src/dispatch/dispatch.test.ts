@@ -76,9 +76,12 @@ test('gates keep spacing and never overlap, first come first served', () => {
         },
       ),
       fc.integer({ min: 0, max: 6 }),
-      (requests, spacing) => {
+      fc.record({ spacing: fc.integer({ min: 0, max: 6 }), breadth: fc.integer({ min: 1, max: 3 }) }),
+      (requests, spacing, server) => {
         const gates = new Gates();
         for (let site = 0; site < 4; site++) gates.setSpacing(site, spacing);
+        // The last two stand on one server.
+        for (const site of [2, 3]) gates.stand(site, 0, server.spacing, server.breadth);
         const passed: { page: number; site: number; at: number; end: number }[] = [];
         let now = 0;
         let next = 0;
@@ -103,6 +106,11 @@ test('gates keep spacing and never overlap, first come first served', () => {
             expect(own[i]!.at).toBeGreaterThanOrEqual(own[i - 1]!.end);
             expect(own[i]!.page).toBeGreaterThan(own[i - 1]!.page);
           }
+        }
+        const served = passed.filter(({ site }) => site >= 2);
+        for (const [i, { at }] of served.entries()) {
+          if (i > 0) expect(at).toBeGreaterThanOrEqual(served[i - 1]!.at + server.spacing);
+          expect(served.slice(0, i).filter(({ end }) => end > at).length).toBeLessThan(server.breadth);
         }
       },
     ),

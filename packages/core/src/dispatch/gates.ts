@@ -2,10 +2,21 @@
  * Who may be asked now. Each site has a gate that lets one request through at a time and then stays shut for its spacing;
  * pages whose gate is shut wait in line, first come first served. Times are in any one unit.
  *
+ * Sites that stand on one server pass its gate as well, with a spacing and a breadth of its own.
+ *
  * Invariant: two requests to one site start at least `spacing` apart and never overlap; a site held until a given time
- * (Retry-After, back-off) gets none before it.
+ * (Retry-After, back-off) gets none before it. The same holds for a server, over all its sites.
  */
 import { DueQueue } from '../time/due-queue.ts';
+
+interface Server {
+  opensAt: number;
+  spacing: number;
+  busy: number;
+  breadth: number;
+  /** Sites whose own gate is open while as many requests are under way as the server takes. */
+  readonly turnedAway: Set<number>;
+}
 
 interface Gate {
   opensAt: number;
@@ -16,6 +27,8 @@ interface Gate {
   readonly line: number[];
   /** Shut by `holdUntil`, not by its spacing: whoever waits here waits for long. */
   held: boolean;
+  /** Where other sites stand as well. */
+  server: Server | undefined;
 }
 
 /** How many of one site's line count as the crowd: enough to never leave its gate idle. */
@@ -23,6 +36,7 @@ const crowdPerSite = 2;
 
 export class Gates {
   readonly #gates = new Map<number, Gate>();
+  readonly #servers = new Map<number, Server>();
   /** When each gate opens, of those with someone in line and room for a request. */
   readonly #opening = new DueQueue();
   #waiting = 0;
@@ -31,7 +45,7 @@ export class Gates {
   #gate(site: number): Gate {
     let gate = this.#gates.get(site);
     if (!gate) {
-      gate = { opensAt: -Infinity, spacing: 0, busy: 0, breadth: 1, line: [], held: false };
+      gate = { opensAt: -Infinity, spacing: 0, busy: 0, breadth: 1, line: [], held: false, server: undefined };
       this.#gates.set(site, gate);
     }
     return gate;
@@ -62,6 +76,31 @@ export class Gates {
     gate.breadth = breadth;
   }
 
+  /**
+   * The site stands on a server with others, numbered as the caller likes, or on none. While one of its requests is under way this
+   * changes nothing, and is to be said again: that request left by the gates there were.
+   */
+  stand(site: number, server: number | undefined, spacing = 0, breadth = 1): void {
+    const gate = this.#gate(site);
+    if (gate.busy > 0) return;
+    if (gate.server?.turnedAway.delete(site)) this.#queue(site, gate);
+    if (server === undefined) {
+      gate.server = undefined;
+      return;
+    }
+    let known = this.#servers.get(server);
+    if (!known) {
+      known = { opensAt: -Infinity, spacing, busy: 0, breadth, turnedAway: new Set() };
+      this.#servers.set(server, known);
+    }
+    known.spacing = spacing;
+    known.breadth = breadth;
+    if (gate.server === known) return;
+    gate.server = known;
+    // Its last request was one to the server.
+    if (!gate.held) known.opensAt = Math.max(known.opensAt, gate.opensAt - gate.spacing + spacing);
+  }
+
   /** No request to the site before this time. */
   holdUntil(site: number, at: number): void {
     const gate = this.#gate(site);
@@ -76,17 +115,21 @@ export class Gates {
   /** Whether a page of the site that came now would pass at once. */
   free(site: number, now: number): boolean {
     const gate = this.#gates.get(site);
-    return !gate || (gate.line.length === 0 && gate.busy < gate.breadth && gate.opensAt <= now);
+    return !gate || (gate.line.length === 0 && this.open(site, now));
   }
 
   /** Whether a request could go out now, whoever waits. */
   open(site: number, now: number): boolean {
     const gate = this.#gates.get(site);
-    return !gate || (gate.busy < gate.breadth && gate.opensAt <= now);
+    if (!gate) return true;
+    const { server } = gate;
+    const served = !server || (server.busy < server.breadth && server.opensAt <= now);
+    return served && gate.busy < gate.breadth && gate.opensAt <= now;
   }
 
   opensAt(site: number): number {
-    return this.#gates.get(site)?.opensAt ?? -Infinity;
+    const gate = this.#gates.get(site);
+    return gate ? Math.max(gate.opensAt, gate.server?.opensAt ?? -Infinity) : -Infinity;
   }
 
   /** The page waits in its site's line. */
@@ -118,8 +161,8 @@ export class Gates {
 
   /** The first page whose gate is open now, with the gate shut behind it; undefined when nobody may pass. */
   pass(now: number): { readonly page: number; readonly site: number } | undefined {
-    const site = this.#opening.first();
-    if (site < 0 || this.#opening.timeOf(site) > now) return undefined;
+    const site = this.#firstServed(now);
+    if (site === undefined) return undefined;
     const gate = this.#gate(site);
     const page = gate.line[0]!;
     this.#change(gate, () => {
@@ -129,8 +172,26 @@ export class Gates {
     this.#waiting--;
     gate.busy++;
     gate.opensAt = now + gate.spacing;
+    if (gate.server) {
+      gate.server.busy++;
+      gate.server.opensAt = now + gate.server.spacing;
+    }
     this.#queue(site, gate);
     return { page, site };
+  }
+
+  /** The first site whose own gate is open and whose server takes a request; the others come when theirs does. */
+  #firstServed(now: number): number | undefined {
+    for (;;) {
+      const site = this.#opening.first();
+      if (site < 0 || this.#opening.timeOf(site) > now) return undefined;
+      const { server } = this.#gate(site);
+      if (server && server.busy >= server.breadth) {
+        this.#opening.remove(site);
+        server.turnedAway.add(site);
+      } else if (server && server.opensAt > now) this.#opening.set(site, server.opensAt);
+      else return site;
+    }
   }
 
   /** The earliest time at which someone in line may pass; Infinity when only a finished request can change that. */
@@ -140,14 +201,26 @@ export class Gates {
 
   /** A request is under way that did not pass here. */
   begin(site: number): void {
-    this.#gate(site).busy++;
+    const gate = this.#gate(site);
+    gate.busy++;
+    if (gate.server) gate.server.busy++;
   }
 
-  /** A request that passed has ended. */
-  done(site: number): void {
+  /**
+   * A request that passed has ended, and was seen at that time, from which its spacing counts; without one it never went out. Where
+   * it was kept waiting after it had passed, there were more before its server than that takes, and the next come so much later.
+   */
+  done(site: number, seenAt = -Infinity, keptFor = 0): void {
     const gate = this.#gate(site);
     gate.busy--;
+    gate.opensAt = Math.max(gate.opensAt, seenAt + gate.spacing);
     this.#queue(site, gate);
+    const { server } = gate;
+    if (!server) return;
+    server.busy--;
+    server.opensAt = Math.max(server.opensAt, seenAt + server.spacing) + keptFor;
+    for (const other of server.turnedAway) this.#queue(other, this.#gate(other));
+    server.turnedAway.clear();
   }
 
   /** A request went out at this time before we kept count (a process that was killed). */

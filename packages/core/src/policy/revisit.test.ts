@@ -264,6 +264,22 @@ test('pages come and go, looks fail, budgets change, a week is slept through', (
   expect(policy.next(30 * day)!.page).not.toBe(4);
 });
 
+test('a page that cannot be seen for weeks is tried every few hours, or as often as pages are on average', () => {
+  const policy = new RevisitPolicy();
+  for (let i = 0; i < 30; i++) policy.watch(page(i, { groups: [0] }), 0);
+  policy.setBudget(30 / hour, 0);
+  live(policy, 0, 10 * day, () => false);
+  const failsAt = (at: number): number => {
+    policy.started(5, at);
+    policy.looked(5, at, { kind: 'failed' });
+    return policy.due(5) - at;
+  };
+  expect(failsAt(40 * day)).toBeLessThanOrEqual(6 * hour);
+  policy.setBudget(1 / hour, 40 * day);
+  expect(failsAt(60 * day)).toBeGreaterThan(6 * hour);
+  expect(failsAt(80 * day)).toBeLessThanOrEqual(30 * hour);
+});
+
 test('spacing of a page is kept, and a hint brings the look forward', () => {
   const policy = new RevisitPolicy();
   policy.watch(page(0, { spacingSeconds: 6 * hour, groups: [0] }), 0);

@@ -23,6 +23,8 @@ import { type Asked, Ripeness } from './ripeness.ts';
 import { bytesOf, valueOf } from './saved-text.ts';
 
 const day = 86_400;
+/** How long a page whose looks fail waits for the next, at most, unless pages wait longer on average. */
+const retrySeconds = day / 4;
 
 /** What is asked of the policy, beside its budget. */
 export interface Aims extends Asked {
@@ -163,8 +165,10 @@ export class RevisitPolicy implements Policy {
       return;
     }
     this.prices.refreshSite(this.ripeness.siteOf(page), at);
-    // A look that failed is not tried again at once: the mark has been passed and would be passed again.
-    const soonest = finding.kind === 'failed' ? at + Math.max(60, (at - last) / 4) : at;
+    // A look that failed is not tried again at once: the mark has been passed and would be passed again. Nor after days, where the
+    // budget has a look to spare sooner: whoever comes back is seen within hours.
+    const longest = Math.max(retrySeconds, this.ripeness.usualGap);
+    const soonest = finding.kind === 'failed' ? at + Math.min(longest, Math.max(60, (at - last) / 4)) : at;
     this.queue.set(page, Math.max(soonest, this.ripeness.reachesOne(page, at, 0)));
   }
 

@@ -1,6 +1,6 @@
 /** What passes between the wrappers round one request: an Ask goes in, an Answer comes out. */
 import type { Fault } from '../values/fault.ts';
-import type { SiteClosed } from '../values/observation.ts';
+import type { SiteClosed, SiteServer } from '../values/observation.ts';
 import type { Validators } from '../values/probe.ts';
 
 export interface Ask {
@@ -24,6 +24,10 @@ export interface Meter {
   requests: number;
   /** When the last of them went out. */
   lastAtMs: number;
+  /** How long they waited for their turn. */
+  heldMs: number;
+  /** Where the sites that were asked stand. */
+  readonly servers: Map<string, SiteServer>;
 }
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -13,7 +13,7 @@ import type { Probe, Validators } from '../values/probe.ts';
 import type { Network } from '../values/network.ts';
 import { judgeAddress, networkOf } from '../values/network.ts';
 import { siteOf } from '../values/url.ts';
-import type { Answer, Visit } from './ask.ts';
+import type { Answer, Meter, Visit } from './ask.ts';
 import { withConditional } from './conditional.ts';
 import { guardedConnector, withAddressGuard } from './connect.ts';
 import { createFetch } from './fetch.ts';
@@ -117,13 +117,15 @@ export function createObserver(options: ObserverOptions): WebObserver {
       if (!url) throw new Error(`probe ${probe.id} has no valid URL`);
       const site = probe.movedFrom === undefined ? probe.site : siteOf(url.hostname);
       const headers = { ...lower(options.siteRules?.(site)?.headers), ...lower(probe.headers) };
-      const meter = { requests: 0, lastAtMs: startedAtMs };
+      const meter: Meter = { requests: 0, lastAtMs: startedAtMs, heldMs: 0, servers: new Map() };
       const validators = issuedBy(probe.movedFrom ?? url.href, probe.validators);
       const ask = { url, headers, validators, purpose: 'page', signal, meter } as const;
       const answer = await (probe.render ? renderer.render(ask) : look(ask));
       // What is known is known of the last request, not of when the probe began to wait for its turn.
       const when = { startedAtMs: meter.lastAtMs, endedAtMs: clock.nowMs(), requests: meter.requests };
-      return observation(probe, answer, when);
+      const server = meter.servers.get(probe.site);
+      const seen = observation(probe, answer, when);
+      return server ? { ...seen, server, heldMs: meter.heldMs } : seen;
     },
     standing: (site) => gates.standing(site),
     submit: async (text, form) => {
@@ -249,9 +251,9 @@ function siteGateOptions(options: ObserverOptions, resolve: Resolve): SiteGateOp
   // Many sites of a content network share one public address: four requests a second to it all are unnoticeable.
   const publicAddress: SiteRules = { spacingMs: options.addressSpacingMs ?? Math.min(spacingMs, 250), connections: 8 };
   const addressOf = async (hostname: string) => {
-    // A simulated web has no addresses, a proxy connects for us, and a literal address is its own site.
-    if (options.fetchPage || options.proxy !== undefined || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0)
-      return undefined;
+    // A simulated web has no addresses of its own, a proxy connects for us, and a literal address is its own site.
+    const simulated = options.fetchPage !== undefined && !options.resolve;
+    if (simulated || options.proxy !== undefined || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return undefined;
     const first = (await resolve(hostname).catch(() => []))[0];
     if (!first) return undefined;
     const isPublic = judgeAddress(first.address, []).kind === 'allowed';

@@ -161,6 +161,7 @@ export class SiteGates {
       line.waiting.push({ go, ask, untilMs });
       this.pump(line);
     });
+    if (ask.meter) ask.meter.heldMs += clock.nowMs() - nowMs;
     if (went) return true;
     const againMs = gate.earliestMs(clock.nowMs(), rules);
     return this.#refuse(line, ask, againMs, againMs, spacingMs);
@@ -221,6 +222,7 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     const entered = await gates.enter(site, own, ask, spacingMs);
     if (entered !== true) return entered;
     const place = await options.addressOf(host);
+    if (place) ask.meter?.servers.set(site, { address: place.address, ...place.rules });
     const shared = place && place.address !== site ? gates.line(place.address, place.rules) : undefined;
     if (place && shared) {
       const sharedEntered = await gates.enter(place.address, shared, ask, shared.rules.spacingMs);

@@ -21,6 +21,17 @@ export interface Observation {
   readonly latencyMs?: number;
   /** Whoever looked stays there for so long, looks on by itself and tells of changes: nobody need ask before. */
   readonly watchedForMs?: number;
+  /** How long its requests waited for their turn at the wire. */
+  readonly heldMs?: number;
+  /** Where the site stands, as far as that was seen. */
+  readonly server?: SiteServer;
+}
+
+/** The address at which a site was reached, where others may stand as well, and how requests to all of them are spaced. */
+export interface SiteServer {
+  readonly address: string;
+  readonly spacingMs: number;
+  readonly connections: number;
 }
 
 export type Outcome =
