@@ -1,9 +1,12 @@
-import { AccessTimes, random, RevisitPolicy } from '@revisit/core';
+import { AccessTimes, policies, random, RevisitPolicy } from '@revisit/core';
 import { expect, test } from 'vitest';
 import { Collection } from './collection.ts';
 import { Departures } from './departures.ts';
 import { Lifetimes } from './lifetimes.ts';
+import { memoryStore } from './simulation/index.ts';
+import { poissonLaw } from './simulation/simulated-web.ts';
 import { VirtualClock } from './simulation/virtual-clock.ts';
+import { createWorld, startLoop } from './simulation/world.ts';
 
 test('a small budget takes few pages into line: the rest stays with the policy, which may think again', () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 5));
@@ -27,4 +30,27 @@ test('a small budget takes few pages into line: the rest stays with the policy, 
   departures.setBudget({ ...settings, looksPerSecond: 2 });
   departures.leave(64, true);
   expect(departures.waiting).toBe(120);
+});
+
+test('one request serves every page that shares its URL', async () => {
+  const store = memoryStore();
+  const startMs = Date.UTC(2026, 0, 5);
+  const site = 'a.example';
+  const shared = { url: `https://${site}/`, site, law: poissonLaw(3_600_000) };
+  const pages = [
+    shared,
+    { ...shared, settings: { select: { kind: 'css', expression: 'p' } } as const },
+    { ...shared, url: `https://${site}/other` },
+  ];
+  const world = await createWorld({ seed: 1, startMs, store, pages });
+  const settings = { looksPerSecond: 6 / 3600, spacingMs: 1_000, robots: 4, queueMax: 64 };
+  const loop = await startLoop(world, policies['uniform']!.create(1), settings);
+  void loop.run(new AbortController().signal);
+  await world.clock.runUntil(startMs + 24 * 3_600_000);
+  loop.die();
+  const sent = world.web.sent.filter(({ url }) => url === shared.url).length;
+  const looks = (await store.pages({ limit: 9 })).filter(({ page }) => page.url === shared.url);
+  expect(sent).toBeGreaterThan(10);
+  expect(looks.map(({ state }) => state.looks)).toEqual([sent, sent]);
+  await store.close();
 });

@@ -1,5 +1,5 @@
 /** A site that grows, seen through its sitemap, feed and links, by the whole loop in virtual time. */
-import { policies, random, type Policy } from '@revisit/core';
+import { type Finding, policies, random, type Policy } from '@revisit/core';
 import { expect, test } from 'vitest';
 import { detector } from './daemon.ts';
 import { Discovery } from './discovery.ts';
@@ -68,8 +68,15 @@ async function watchSite(site: Map<string, SitePage>, roots: { url: string; disc
     fetchPage,
   });
   const hinted: { page: number; chance: number }[] = [];
-  const policy: Policy = Object.assign(policies['uniform']!.create(1), {
+  const findings: { page: number; finding: Finding }[] = [];
+  const uniform = policies['uniform']!.create(1);
+  const looked = uniform.looked.bind(uniform);
+  const policy: Policy = Object.assign(uniform, {
     hinted: (page: number, _now: number, chance: number) => void hinted.push({ page, chance }),
+    looked: (page: number, at: number, finding: Finding) => {
+      findings.push({ page, finding });
+      looked(page, at, finding);
+    },
   });
   const loop = new Loop(
     { clock, random: random(2), store, observer, policy, detect: detector(store), log: () => {} },
@@ -83,6 +90,7 @@ async function watchSite(site: Map<string, SitePage>, roots: { url: string; disc
     store,
     asked,
     hinted,
+    findings,
     loop,
     until: (ms: number) => clock.runUntil(startMs + ms),
     urls: async () => (await store.pages({ limit: 1000 })).map(({ page }) => page.url).sort(),
@@ -135,6 +143,21 @@ test('a sitemap: what is there is watched, what is new is told, what is gone for
   await watch.until(14 * dayMs);
   const back = (await watch.store.pages({ limit: 100 })).find(({ page }) => page.url.endsWith('/b'))!;
   expect([back.state.status, back.page.paused]).toEqual(['present', false]);
+  await watch.end();
+});
+
+test('a look at an index is worth as many changes as it reveals pages', async () => {
+  const site = new Map<string, SitePage>([
+    ['/sitemap.xml', sitemap(['/a'])],
+    ...['/a', '/b', '/c', '/d'].map((path) => [path, { body: `<p>${path}</p>` }] as const),
+  ]);
+  const watch = await watchSite(site, [{ url: 'https://example.org/sitemap.xml', discover: { within: 'site' } }]);
+  await watch.until(6 * hourMs);
+  site.set('/sitemap.xml', sitemap(['/a', '/b', '/c', '/d']));
+  await watch.until(24 * hourMs);
+  const [index] = watch.loop.collection.withUrl('https://example.org/sitemap.xml');
+  const changes = watch.findings.filter(({ page, finding }) => page === index!.index && finding.kind === 'changed');
+  expect(changes.map(({ finding }) => finding.count)).toEqual([3]);
   await watch.end();
 });
 
