@@ -12,7 +12,8 @@ describe.skipIf(locate('nats-server') === undefined)('a cluster of real processe
   });
   afterAll(() => rounds?.end());
 
-  test.each(faults)('%s: every page is seen again, in time, and the work is shared evenly', async (fault) => {
+  test.for(faults)('%s: every page is seen again, in time, and the work is shared evenly', async (fault, { skip }) => {
+    if (!rounds.canSuffer(fault)) skip('this machine makes no network namespaces');
     expect(await rounds.round(fault)).toMatchObject({ fault, inTime: true });
   });
 

@@ -5,6 +5,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loopbackWeb, serve, type LoopbackWeb, type Serving } from '../../../daemon/src/trial/command.ts';
 import { leash } from '../../../daemon/src/trial/leash.ts';
+import { type Cable, cable } from './cable.ts';
 import { type NatsServer, startNats } from './nats-server.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { type TroubledLink, troubledLink } from './troubled-link.ts';
@@ -61,6 +62,8 @@ interface Servers {
   readonly toNats: TroubledLink;
   readonly toPostgres: TroubledLink;
   readonly store: string;
+  /** On the way from the observer in the west to NATS; undefined where the machine makes no network namespaces. */
+  readonly cable: Cable | undefined;
 }
 
 export class Crew {
@@ -78,17 +81,22 @@ export class Crew {
 
   /** Two coordinators, two robots and two observers, each of which has a link of its own. */
   static async start(luck: () => number): Promise<Crew> {
-    const [web, postgres, nats] = await Promise.all([loopbackWeb('0.0.0.0', delayMs), startPostgres(), startNats()]);
+    const [web, postgres, nats] = await Promise.all([
+      loopbackWeb('0.0.0.0', delayMs),
+      startPostgres(),
+      startNats('0.0.0.0'),
+    ]);
     const natsAt = { host: '127.0.0.1', port: Number(new URL(nats.url).port) };
     const toNats = await troubledLink(natsAt, 'nats', luck);
     const toPostgres = await troubledLink({ host: '127.0.0.1', port: postgres.port });
     const store = (await postgres.database('cluster')).replace(String(postgres.port), String(toPostgres.port));
-    const crew = new Crew({ web, postgres, nats, toNats, toPostgres, store });
+    const wired = await cable(process.pid % 250, natsAt.port);
+    const crew = new Crew({ web, postgres, nats, toNats, toPostgres, store, cable: wired });
     await Promise.all([crew.coordinator(), crew.coordinator()]);
     crew.robot();
     crew.robot();
     for (const name of observerNames) {
-      const link = await troubledLink(natsAt, 'nats', luck);
+      const link = await troubledLink(name === 'west' && wired ? wired : natsAt, 'nats', luck);
       crew.observers.set(name, { link, process: crew.#observer(name, link) });
     }
     return crew;
@@ -169,7 +177,8 @@ export class Crew {
     for (const robot of this.robots) robot.kill('SIGKILL');
     for (const { process: child } of this.observers.values()) child.kill('SIGKILL');
     await Promise.all(this.coordinators.map((coordinator) => coordinator.end('SIGKILL')));
-    const { web, postgres, nats, toNats, toPostgres } = this.servers;
+    const { web, postgres, nats, toNats, toPostgres, cable: wired } = this.servers;
+    wired?.end();
     for (const link of [toNats, toPostgres, ...[...this.observers.values()].map((stationed) => stationed.link)])
       await link.end();
     await Promise.all([web.close(), postgres.end(), nats.end()]);

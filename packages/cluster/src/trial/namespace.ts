@@ -7,6 +7,8 @@ import { spawnSync } from 'node:child_process';
 export interface Namespace {
   /** This machine's address as seen from inside. */
   readonly home: string;
+  /** The address inside as seen from here. */
+  readonly away: string;
   /** Words to put before a command so that it runs inside. */
   readonly inside: readonly string[];
   pull(): void;
@@ -40,6 +42,7 @@ export function namespace(number: number): Namespace | undefined {
   }
   return {
     home,
+    away,
     inside: ['netns', 'exec', name],
     pull: () => void ip('link', 'set', near, 'down'),
     plug: () => void ip('link', 'set', near, 'up'),

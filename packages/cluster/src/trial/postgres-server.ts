@@ -33,10 +33,10 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whether somebody takes connections on this port of this machine. */
-export function answers(port: number): Promise<boolean> {
+/** Whether somebody takes connections on this port of this machine, or of another. */
+export function answers(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
+    const socket = connect(port, host, () => {
       socket.destroy();
       resolve(true);
     }).on('error', () => resolve(false));

@@ -33,6 +33,7 @@ export const faults = [
   'observer-leaves',
   'links-cut',
   'observer-cut',
+  'cable-pulled',
   'links-slow',
   'messages-twice',
   'messages-late',
@@ -162,8 +163,13 @@ export class Rounds {
     });
   }
 
+  /** Whether the machine allows it. */
+  canSuffer(fault: FaultKind): boolean {
+    return fault !== 'cable-pulled' || this.#crew.servers.cable !== undefined;
+  }
+
   draw(): FaultKind {
-    return this.#any(faults);
+    return this.#any(faults.filter((fault) => this.canSuffer(fault)));
   }
 
   /** One edition and one fault. */
@@ -215,6 +221,13 @@ export class Rounds {
         link.cut();
         await pause(this.#random() * cutMsMax);
         link.mend();
+        return;
+      }
+      case 'cable-pulled': {
+        const { cable } = servers;
+        cable!.pull();
+        await pause(this.#random() * cutMsMax);
+        cable!.plug();
         return;
       }
       case 'links-cut':

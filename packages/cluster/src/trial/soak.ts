@@ -27,6 +27,8 @@ export async function soakCluster(words: readonly string[]): Promise<number> {
 }
 
 async function soak(rounds: Rounds, count: number): Promise<number> {
+  if (!rounds.canSuffer('cable-pulled'))
+    process.stdout.write('no cable is pulled: this machine makes no network namespaces\n');
   const slow: string[] = [];
   const recovered: number[] = [];
   for (let n = 1; n <= count; n++) {
