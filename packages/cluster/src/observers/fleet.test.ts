@@ -189,6 +189,15 @@ describe('a fleet', () => {
     expect(lentPerSecond).toBe(0);
   });
 
+  test('of a report about the time before its site was taken over, only the part since then counts here', async () => {
+    fleet.restore('a.example', 'near');
+    fleet.fromHome(look(800));
+    await route(10_000);
+    await clock.runUntil(clock.nowMs() + 5_000, clock.sleep(5_000));
+    expect(fleet.read('near', report(2, { overMs: 20_000 }, 40), probe)!.requests).toBe(10);
+    expect(fleet.read('near', report(2, { overMs: 4_000 }, 4), probe)!.requests).toBe(4);
+  });
+
   test('what was lent is free again when it lets go', async () => {
     await give();
     await route(10_000);

@@ -8,12 +8,12 @@
  * An observer is believed while its reports are whole and, now and then, a look from home agrees with them. One that fails
  * three times loses its sites for a day.
  */
-import type { VantageDocument } from '@revisit/core';
-import type { Observation, ObserverReport, Page, PageState, Probe } from 'revisit/ports';
+import type { Observation, ObserverReport, Probe } from 'revisit/ports';
 import {
   type Errand,
   type Mandate,
   type ObservedPage,
+  type Report,
   bodyOf,
   fingerprint,
   implausible,
@@ -22,7 +22,17 @@ import {
 import { Bodies } from './bodies.ts';
 import { Mandates, type MandatesParts } from './mandates.ts';
 import { Roster, type RosterParts, type Word } from './roster.ts';
-import { type SiteBook, freshBook, fromOf, learnLink, linkOf, looksPerDay, requestsPerLook } from './site-book.ts';
+import {
+  type SiteBook,
+  type Watched,
+  documentsOf,
+  freshBook,
+  fromOf,
+  learnLink,
+  linkOf,
+  looksPerDay,
+  requestsPerLook,
+} from './site-book.ts';
 import { type ObserverFacts, whereFrom } from './vantage-points.ts';
 
 /** Looks of the observer's own between two errands. */
@@ -41,11 +51,6 @@ const answersMsMax = 2_000;
 const answersPollMs = 20;
 /** One errand in so many is carried out from home instead, to compare. */
 const auditEvery = 50;
-interface Watched {
-  readonly page: Page;
-  readonly state: PageState;
-}
-
 export interface FleetParts extends RosterParts, MandatesParts {
   readonly mandateMs: number;
   readonly spacingMs: number;
@@ -81,8 +86,8 @@ export class Fleet {
   restore(site: string, observer: string): void {
     const book = this.#site(site);
     book.observer = observer;
-    book.mandateEndsMs = this.#parts.clock.nowMs() + this.#parts.mandateMs;
-    book.takenOver = true;
+    book.takenOverMs = this.#parts.clock.nowMs();
+    book.mandateEndsMs = book.takenOverMs + this.#parts.mandateMs;
   }
 
   /** The shard's sites are another's. */
@@ -122,13 +127,13 @@ export class Fleet {
       const nowMs = this.#parts.clock.nowMs();
       if (book.observer !== undefined && !this.#roster.isThere(book.observer)) {
         if (book.mandateEndsMs <= nowMs) await this.#give(site, book, undefined);
-        else if (book.takenOver) this.#assume(site, book, pages.get(site)?.length ?? 0);
+        else if (!this.#mandates.has(site)) this.#assume(site, book, pages.get(site)?.length ?? 0);
         continue;
       }
       const wanted = whereFrom(
         {
           home: linkOf(book.home),
-          documents: this.#documentsOf(pages.get(site) ?? [], book),
+          documents: documentsOf(pages.get(site) ?? [], book, (url) => this.#bodies.sizeOf(url)),
           looksPerDay: looksPerDay(book, this.#parts.spacingMs),
           observer: book.observer,
         },
@@ -143,7 +148,6 @@ export class Fleet {
    * others. Where it can be reached, the next errands say it anew, and reports count what was looked at before.
    */
   #assume(site: string, book: SiteBook, pages: number): void {
-    book.takenOver = false;
     const perPage = this.#parts.budgetPerSecond() / Math.max(1, this.#parts.pageCount());
     this.#mandates.lend(site, '', pages * perPage, this.#parts.clock.nowMs(), book.mandateEndsMs);
   }
@@ -158,18 +162,6 @@ export class Fleet {
       else pages.set(site, [watched]);
     }
     return pages;
-  }
-
-  #documentsOf(pages: readonly Watched[], book: SiteBook): VantageDocument[] {
-    const documents: VantageDocument[] = [];
-    for (const { page, state } of pages) {
-      if (page.paused) continue;
-      const bytes = this.#bodies.sizeOf(page.url);
-      if (bytes === undefined) continue;
-      const changedShare = (state.changes + 0.5) / (state.looks + 1);
-      documents.push({ bytes, changedShare: Math.min(1, changedShare), compression: book.compression.mean ?? 0.1 });
-    }
-    return documents;
   }
 
   #observersOf(book: SiteBook): ObserverFacts[] {
@@ -300,6 +292,12 @@ export class Fleet {
     };
   }
 
+  /** What was asked for before this coordinator had the site counts where it was lent; here it would be a debt of nobody's making. */
+  #ownRequests(book: SiteBook, { observation: { requests }, overMs }: Report): number {
+    const oursMs = this.#parts.clock.nowMs() - book.takenOverMs;
+    return oursMs < overMs ? Math.ceil((requests * oursMs) / overMs) : requests;
+  }
+
   /** Nobody need ask while its observer looks on; but of a page that is not planned yet the plan must say how often. */
   #watched(book: SiteBook, { site, url }: Probe): Pick<Observation, 'watchedForMs'> {
     const perSecond = this.#mandates.perSecondOf(site, url);
@@ -357,7 +355,8 @@ export class Fleet {
     learnLink(fromOf(book, observer), report.observation);
     this.#mandates.told(probe.site, probe.url, report.overMs);
     if (report.looks > 0) book.requestsPerLook.learn(report.observation.requests / report.looks);
-    if (outcome.kind !== 'fetched') return { ...report.observation, probe };
+    const requests = this.#ownRequests(book, report);
+    if (outcome.kind !== 'fetched') return { ...report.observation, requests, probe };
     const base = this.#bodies.bodyOf(probe.url);
     const body = bodyOf(received, base);
     if (!body) {
@@ -374,6 +373,7 @@ export class Fleet {
     this.#bodies.keep(probe.url, body, report.fingerprint);
     return {
       ...report.observation,
+      requests,
       probe,
       outcome: { ...outcome, body },
       ...(book.observer === observer ? this.#watched(book, probe) : {}),

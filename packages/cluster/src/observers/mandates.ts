@@ -70,6 +70,11 @@ export class Mandates {
     return perSecond;
   }
 
+  /** Whether something of the site was lent from here. */
+  has(site: string): boolean {
+    return this.#sites.has(site);
+  }
+
   /** What the URL's observer may use now. */
   perSecondOf(site: string, url: string): number {
     return this.#sites.get(site)?.get(url)?.perSecond ?? 0;

@@ -1,9 +1,15 @@
 /** What a coordinator knows of a site that observers may have: who has it, what its links take, how often it is asked. */
-import type { Observation } from 'revisit/ports';
+import type { VantageDocument } from '@revisit/core';
+import type { Observation, Page, PageState } from 'revisit/ports';
 import { Measured } from './vantage-points.ts';
 
 /** What a look from home costs beyond its body. */
 const defaultLink = { latency: 0.05, secondsPerByte: 1e-7 };
+
+export interface Watched {
+  readonly page: Page;
+  readonly state: PageState;
+}
 
 export interface MeasuredLink {
   readonly latency: Measured;
@@ -19,8 +25,8 @@ export interface SiteBook {
   observer: string | undefined;
   /** When the last mandate ends at the latest. */
   mandateEndsMs: number;
-  /** Its observer has it from the coordinator before, and nobody has asked it since. */
-  takenOver: boolean;
+  /** Since when it is this coordinator's, where its observer has it from another. */
+  takenOverMs: number;
   readonly home: MeasuredLink;
   readonly from: Map<string, TriedLink>;
   readonly compression: Measured;
@@ -40,7 +46,7 @@ export function freshBook(): SiteBook {
   return {
     observer: undefined,
     mandateEndsMs: -Infinity,
-    takenOver: false,
+    takenOverMs: -Infinity,
     home: { latency: new Measured('delay'), secondsPerByte: new Measured() },
     from: new Map(),
     compression: new Measured(),
@@ -66,6 +72,22 @@ export function looksPerDay(book: SiteBook, spacingMs: number): number {
   let looks = 0;
   for (const plannedMs of book.plannedMs.values()) looks += 86_400_000 / Math.max(1, spacingMs, plannedMs);
   return Math.max(1, looks);
+}
+
+/** Its pages as far as their sizes are known: how large they are, and what a look at one brings. */
+export function documentsOf(
+  pages: readonly Watched[],
+  book: SiteBook,
+  sizeOf: (url: string) => number | undefined,
+): VantageDocument[] {
+  const documents: VantageDocument[] = [];
+  for (const { page, state } of pages) {
+    const bytes = page.paused ? undefined : sizeOf(page.url);
+    if (bytes === undefined) continue;
+    const changedShare = Math.min(1, (state.changes + 0.5) / (state.looks + 1));
+    documents.push({ bytes, changedShare, compression: book.compression.mean ?? 0.1 });
+  }
+  return documents;
 }
 
 /** With redirects and robots.txt. */
