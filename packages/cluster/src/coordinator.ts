@@ -125,6 +125,8 @@ export class Coordinator {
   readonly #observers: Observers | undefined;
   #takingUp = false;
   #share = 1;
+  /** Of the other coordinators, as they last said. */
+  #othersDemand = 0;
   #demand = { value: 1, size: -1, untilMs: 0 };
 
   constructor(
@@ -164,12 +166,13 @@ export class Coordinator {
     const observing = this.#observers?.run(loop, signal);
     const following = this.#follow(signal, subscribed);
     while (!signal.aborted) {
-      const turn = await this.leases.renew(this.#demandOf(loop));
+      const demand = this.#demandOf(loop);
+      const turn = await this.leases.renew(demand);
       for (const shard of turn.lost) this.#lose(loop, shard);
       void this.#takeUp(loop);
-      if (turn.share !== undefined && Math.abs(turn.share - this.#share) > 0.01) {
-        this.#share = turn.share;
-        loop.setBudget(this.#config.looksPerSecond * turn.share);
+      if (turn.share !== undefined) {
+        this.#othersDemand = demand / turn.share - demand;
+        this.#useShare(loop, turn.share);
       }
       await this.#clock.sleep(this.#config.leaseMs / renewalsPerLease, signal);
     }
@@ -177,6 +180,12 @@ export class Coordinator {
     await Promise.all([publishing, observing, following]);
     await this.#finish(loop);
     await this.leases.release();
+  }
+
+  #useShare(loop: TurnedLoop, share: number): void {
+    if (Math.abs(share - this.#share) <= 0.01) return;
+    this.#share = share;
+    loop.setBudget(this.#config.looksPerSecond * share);
   }
 
   /** What is under way is kept where that takes a moment only; the rest goes on elsewhere, so it stays in the store. */
@@ -234,6 +243,9 @@ export class Coordinator {
     // From here to the loop's knowing of open probes without a pause, or it would look beside them.
     this.#ready.add(shard);
     for (const batch of batches) for (const watched of batch) loop.watch(watched);
+    // Not only at the next turn: until then it would have the budget of one without pages, and lend of that.
+    const demand = this.#demandOf(loop);
+    this.#useShare(loop, demand / (demand + this.#othersDemand));
     const resumed = loop.resume(unfinished);
     const missed = [...this.#missed];
     this.#missed.clear();

@@ -46,7 +46,7 @@ test('never lends more than nine tenths of the budget, whoever asks for how much
     expect(kept.perSecond).toBeGreaterThan(sum - 1e-9);
     expect(kept.perSecond).toBeLessThan(9 + 1e-9);
   }
-  const wanted = Array.from({ length: 30 }, (_, n) => 1 + n);
+  const wanted = Array.from({ length: 30 }, (_, n) => (1 + n) / 2);
   let given: number[] = [];
   for (let round = 0; round < 8; round++)
     given = wanted.map((each, n) => kept.mandates.lend(`s${n % 7}`, `u${n}`, each, nowMs, nowMs + 20_000));
@@ -86,4 +86,11 @@ test('a budget that has become smaller shows in what is lent from then on', () =
   expect(kept.mandates.lend('s', 'a', 3, 1_000, 60_000)).toBe(0);
   for (const url of ['b', 'c', 'a']) kept.mandates.lend('s', url, 3, 2_000, 60_000);
   for (const url of ['b', 'c', 'a']) expect(kept.mandates.lend('s', url, 3, 3_000, 60_000)).toBeCloseTo(1.5);
+});
+
+test('what is next to nothing is not lent: it would keep others from asking', () => {
+  const kept = account(1e-4);
+  expect(kept.mandates.lend('s', 'a', 3, 0, 60_000)).toBe(0);
+  kept.budget = 10;
+  expect(kept.mandates.lend('s', 'a', 3, 1_000, 60_000)).toBe(3);
 });

@@ -19,6 +19,11 @@ const lentShare = 0.9;
  * much is soon more, because each of them gets less when it is asked next.
  */
 const leastShare = 0.5;
+/**
+ * Nor does it get less than this share of what the plan wants: prices fall by a factor of 1024 at most, and looks go as their root.
+ * Where the plan wants more, the budget is that of a coordinator which has only just got its pages.
+ */
+const wantedShareMin = 1 / 32;
 
 interface Lent {
   wantedPerSecond: number;
@@ -63,7 +68,8 @@ export class Mandates {
     const most = lentShare * this.#parts.budgetPerSecond();
     const part = wantedPerSecond * Math.min(1, most / (this.#wantedPerSecond + wantedPerSecond));
     const left = most - this.#perSecond;
-    const perSecond = left >= leastShare * part ? Math.min(part, left) : 0;
+    const enough = Math.max(leastShare * part, wantedShareMin * wantedPerSecond);
+    const perSecond = Math.min(part, left) >= enough ? Math.min(part, left) : 0;
     Object.assign(lent, { wantedPerSecond, perSecond, sinceMs: nowMs, endsMs });
     this.#add(wantedPerSecond, perSecond);
     this.#parts.lend(this.#perSecond);
