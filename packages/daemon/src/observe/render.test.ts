@@ -80,6 +80,24 @@ test.skipIf(locate('chromium') === undefined)(
   },
 );
 
+test.skipIf(locate('chromium') === undefined)('a page that asks for more than it may is shown without', async () => {
+  const asks = `<p>here</p><script>
+    let taken = 0;
+    const all = Array.from({ length: 40 }, (_, n) => fetch('/part' + n).then(() => taken++, () => {}));
+    Promise.all(all).then(() => (document.body.innerHTML += '<p>took ' + taken + '</p>'));
+  </script>`;
+  const server = await serve((request, response) =>
+    response.setHeader('content-type', 'text/html').end(request.url === '/' ? asks : 'part'),
+  );
+  open.push(server);
+  const limits = { totalMs: 60_000, requestsMax: 4 };
+  const observer = observerOn({ chromium: locate('chromium'), renderLimits: limits });
+  open.unshift(observer);
+  const seen = await observer.observe({ ...probeOf(`${server.origin}/`), render: true });
+  expect(text(seen)).toMatch(/took [34]</);
+  expect(server.asked.filter(({ path }) => path.startsWith('/part')).length).toBeLessThanOrEqual(4);
+});
+
 test.skipIf(locate('chromium') === undefined)(
   'a page that fills the memory is ended, and the next one is shown',
   async () => {
