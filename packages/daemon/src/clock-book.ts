@@ -2,6 +2,7 @@
  * How far the clock was set over the lives of a data folder. A process that saw it says so; for one that was set back while nobody
  * ran, the time at which somebody last did lies in the future. Set forward, that looks like a machine that was off.
  */
+import { putRightMs } from './even-clock.ts';
 import type { Store } from './store/port.ts';
 import type { Clock } from './values/clock.ts';
 import type { ClockSetByMs } from './values/observation.ts';
@@ -32,7 +33,8 @@ export class ClockBook {
     const nowMs = this.#clock.nowMs();
     const saved = await this.#store.recall('clock');
     const written = saved && (JSON.parse(new TextDecoder().decode(saved)) as Written);
-    const byMs = seenMs === 0 ? Math.min(0, nowMs - (written?.aliveMs ?? nowMs)) : seenMs;
+    const unseenMs = nowMs - (written?.aliveMs ?? nowMs);
+    const byMs = seenMs === 0 && unseenMs < -putRightMs ? unseenMs : seenMs;
     this.totalMs = (written?.totalMs ?? 0) + byMs;
     this.#setAtMs = byMs === 0 ? written?.setAtMs : nowMs;
     await this.alive();

@@ -23,7 +23,7 @@ const thisMachine: MachineTime = {
 };
 
 /** A clock that is put right by less is followed, or waited for: spacing and waits are off by no more than this. */
-const putRightMs = 10_000;
+export const putRightMs = 10_000;
 /** How often it is noted how long the machine has been up: asking takes microseconds. */
 const noteUpMs = 5_000;
 
