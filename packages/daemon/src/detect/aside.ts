@@ -24,8 +24,9 @@ export class Aside {
   #number = 0;
   /** Changed bodies that came and are not answered. */
   #open = 0;
-  /** Asked in this turn of the loop: they go out in one message, since each wakes a thread. */
+  /** Asked while the thread reads others: they go out in one message, since each wakes a thread. */
   #outgoing: AsideQuestion[] = [];
+  #reading = false;
 
   detect(input: DetectInput): Detected | Promise<Detected> {
     const { select, options, body, previous } = input;
@@ -59,13 +60,17 @@ export class Aside {
     };
     return new Promise((answer) => {
       this.#asked.set(number, { input, answer });
-      if (this.#outgoing.push(question) === 1) setImmediate(() => this.#send());
+      this.#outgoing.push(question);
+      if (this.#reading) return;
+      this.#reading = true;
+      setImmediate(() => this.#send());
     });
   }
 
   #send(): void {
+    this.#reading = this.#outgoing.length > 0;
     // A thread that died meanwhile left them to this one.
-    if (this.#outgoing.length === 0) return;
+    if (!this.#reading) return;
     const worker = (this.#worker ??= this.#start());
     worker.ref();
     worker.postMessage(this.#outgoing);
@@ -81,6 +86,7 @@ export class Aside {
         this.#asked.delete(number);
         asked?.answer(detected ?? detect(asked.input));
       }
+      this.#send();
       if (this.#asked.size === 0) worker.unref();
     });
     const gone = (): void => {
@@ -88,6 +94,7 @@ export class Aside {
       const left = [...this.#asked.values()];
       this.#asked.clear();
       this.#outgoing = [];
+      this.#reading = false;
       for (const { input, answer } of left) answer(detect(input));
     };
     worker.on('error', gone);

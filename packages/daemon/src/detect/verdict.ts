@@ -124,6 +124,14 @@ function withNews({ page, state }: WatchedPage, { movedTo }: Observation, word: 
   return word;
 }
 
+/** What is left of a state when the page was seen, at its own URL or where it moved to. */
+function settled(before: PageState, isBack: boolean): PageState {
+  // Nearly always all of it, and taking parts out of an object is slow.
+  if (before.fault === undefined && (!isBack || before.movedTo === undefined)) return before;
+  const { fault: _fault, movedTo, ...rest } = before;
+  return isBack || movedTo === undefined ? rest : { ...rest, movedTo };
+}
+
 /** Everything this observation says about this page. */
 export function verdict(
   watched: WatchedPage,
@@ -135,12 +143,10 @@ export function verdict(
   const { probe, outcome, startedAtMs, endedAtMs } = observation;
   const word = withNews(watched, observation, said(before, observation, detection));
   const saw = word.kind === 'first' || word.kind === 'changed' || word.kind === 'unchanged';
-  const { fault: _fault, ...calm } = before;
   // An answer from the page's own URL itself says that it is there again.
   const isBack = saw && probe.movedFrom === undefined && observation.movedTo === undefined;
-  const { movedTo: _movedTo, ...settled } = calm;
   const state: PageState = {
-    ...(isBack ? settled : saw ? calm : before),
+    ...(saw ? settled(before, isBack) : before),
     looks: before.looks + 1,
     lastLookMs: startedAtMs,
     ...(saw ? { status: 'present' as const, failures: 0, lastSeenMs: startedAtMs } : {}),

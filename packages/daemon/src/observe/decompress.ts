@@ -49,12 +49,7 @@ const rawFormat: Coding = {
   later: promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflateRaw),
 };
 
-export async function decompress(
-  body: Uint8Array,
-  contentEncoding: string | undefined,
-  limits: Limits,
-): Promise<Decompressed> {
-  if (contentEncoding === undefined || body.length === 0) return { kind: 'body', body };
+export async function decompress(body: Uint8Array, contentEncoding: string, limits: Limits): Promise<Decompressed> {
   const names = contentEncoding
     .toLowerCase()
     .split(',')

@@ -26,10 +26,9 @@ export function createFetch(options: FetchOptions): Visit {
     if (ask.signal?.aborted) return stopped;
     const raw = await exchange(options, ask, { ...fixed, ...ask.headers });
     if (raw.kind === 'failed') return raw;
-    const body =
-      raw.body.length === 0
-        ? ({ kind: 'body', body: raw.body } as const)
-        : await decompress(raw.body, headerOf(raw.headers, 'content-encoding'), options.limits);
+    const encoding = headerOf(raw.headers, 'content-encoding');
+    if (encoding === undefined || raw.body.length === 0) return raw;
+    const body = await decompress(raw.body, encoding, options.limits);
     if (body.kind === 'fault') return { kind: 'failed', fault: body.fault, bytesReceived: raw.bytesReceived };
     return { ...raw, body: body.body };
   };

@@ -161,10 +161,7 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
     return promise;
   };
 
-  return async (ask) => {
-    const { origin } = ask.url;
-    let known = memory.get(origin);
-    if (!known || known.untilMs <= clock.nowMs()) known = await read(origin, ask.meter);
+  const judged = (known: Known, ask: Ask): Answer | Promise<Answer> => {
     if (!known.rules) return known.trouble!;
     const path = ask.url.pathname + ask.url.search;
     if (!isAllowed(known.rules, path)) {
@@ -176,8 +173,17 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
     }
     const { crawlDelayMs } = known.rules;
     if (crawlDelayMs === undefined) return inner(ask);
-    const answer = await inner({ ...ask, crawlDelayMs });
-    return answer.kind === 'answered' ? { ...answer, crawlDelayMs } : answer;
+    return inner({ ...ask, crawlDelayMs }).then((answer) =>
+      answer.kind === 'answered' ? { ...answer, crawlDelayMs } : answer,
+    );
+  };
+
+  return (ask) => {
+    const { origin } = ask.url;
+    const known = memory.get(origin);
+    if (!known || known.untilMs <= clock.nowMs()) return read(origin, ask.meter).then((fresh) => judged(fresh, ask));
+    const answer = judged(known, ask);
+    return answer instanceof Promise ? answer : Promise.resolve(answer);
   };
 }
 
