@@ -26,6 +26,8 @@ const linedUpMs = 60_000;
 const linedUpLeast = 8;
 /** Of a small collection no more than this share, or the line and not the plan would say who is next. */
 const linedUpShare = 1 / 8;
+/** A budget that has become smaller than what is lent of it lets out so much all the same, or nobody could be lent less. */
+const ownShareMin = 0.1;
 const alwaysOpen: OpeningHours = { only: [], never: [] };
 
 export interface Leaving {
@@ -103,7 +105,8 @@ export class Departures {
   }
 
   #flow(): void {
-    const perSecond = Math.max(0, this.#settings.looksPerSecond - this.#lentPerSecond);
+    const { looksPerSecond } = this.#settings;
+    const perSecond = Math.max(ownShareMin * looksPerSecond, looksPerSecond - this.#lentPerSecond);
     this.#budget.setRate(perSecond / 1000, burstOf(this.#settings), this.#parts.clock.nowMs());
   }
 

@@ -189,7 +189,7 @@ describe('a fleet', () => {
     expect(lentPerSecond).toBe(0);
   });
 
-  test('of a report about the time before its site was taken over, only the part since then counts here', async () => {
+  test('of a report about the time before its site was taken over, only the part since the first errand counts here', async () => {
     fleet.restore('a.example', 'near');
     fleet.fromHome(look(800));
     await route(10_000);

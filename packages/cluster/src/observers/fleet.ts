@@ -86,8 +86,7 @@ export class Fleet {
   restore(site: string, observer: string): void {
     const book = this.#site(site);
     book.observer = observer;
-    book.takenOverMs = this.#parts.clock.nowMs();
-    book.mandateEndsMs = book.takenOverMs + this.#parts.mandateMs;
+    book.mandateEndsMs = this.#parts.clock.nowMs() + this.#parts.mandateMs;
   }
 
   /** The shard's sites are another's. */
@@ -292,9 +291,9 @@ export class Fleet {
     };
   }
 
-  /** What was asked for before this coordinator had the site counts where it was lent; here it would be a debt of nobody's making. */
-  #ownRequests(book: SiteBook, { observation: { requests }, overMs }: Report): number {
-    const oursMs = this.#parts.clock.nowMs() - book.takenOverMs;
+  /** What was asked for before this coordinator lent anything counts where it was lent; here it would be a debt of nobody's making. */
+  #ownRequests({ site, url }: Probe, { observation: { requests }, overMs }: Report): number {
+    const oursMs = this.#parts.clock.nowMs() - (this.#mandates.firstMs(site, url) ?? -Infinity);
     return oursMs < overMs ? Math.ceil((requests * oursMs) / overMs) : requests;
   }
 
@@ -355,7 +354,7 @@ export class Fleet {
     learnLink(fromOf(book, observer), report.observation);
     this.#mandates.told(probe.site, probe.url, report.overMs);
     if (report.looks > 0) book.requestsPerLook.learn(report.observation.requests / report.looks);
-    const requests = this.#ownRequests(book, report);
+    const requests = this.#ownRequests(probe, report);
     if (outcome.kind !== 'fetched') return { ...report.observation, requests, probe };
     const base = this.#bodies.bodyOf(probe.url);
     const body = bodyOf(received, base);

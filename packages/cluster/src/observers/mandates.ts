@@ -26,6 +26,7 @@ const leastShare = 0.5;
 const wantedShareMin = 1 / 32;
 
 interface Lent {
+  readonly firstMs: number;
   wantedPerSecond: number;
   perSecond: number;
   sinceMs: number;
@@ -81,6 +82,11 @@ export class Mandates {
     return this.#sites.has(site);
   }
 
+  /** When something was first lent from here for the URL; undefined where nothing was. */
+  firstMs(site: string, url: string): number | undefined {
+    return this.#sites.get(site)?.get(url)?.firstMs;
+  }
+
   /** What the URL's observer may use now. */
   perSecondOf(site: string, url: string): number {
     return this.#sites.get(site)?.get(url)?.perSecond ?? 0;
@@ -134,5 +140,14 @@ export class Mandates {
 }
 
 function fresh(nowMs: number): Lent {
-  return { wantedPerSecond: 0, perSecond: 0, sinceMs: nowMs, endsMs: nowMs, counted: 0, countedMs: 0, toldMs: 0 };
+  return {
+    firstMs: nowMs,
+    wantedPerSecond: 0,
+    perSecond: 0,
+    sinceMs: nowMs,
+    endsMs: nowMs,
+    counted: 0,
+    countedMs: 0,
+    toldMs: 0,
+  };
 }

@@ -25,8 +25,6 @@ export interface SiteBook {
   observer: string | undefined;
   /** When the last mandate ends at the latest. */
   mandateEndsMs: number;
-  /** Since when it is this coordinator's, where its observer has it from another. */
-  takenOverMs: number;
   readonly home: MeasuredLink;
   readonly from: Map<string, TriedLink>;
   readonly compression: Measured;
@@ -46,7 +44,6 @@ export function freshBook(): SiteBook {
   return {
     observer: undefined,
     mandateEndsMs: -Infinity,
-    takenOverMs: -Infinity,
     home: { latency: new Measured('delay'), secondsPerByte: new Measured() },
     from: new Map(),
     compression: new Measured(),
