@@ -51,6 +51,7 @@ const answersMsMax = 2_000;
 const answersPollMs = 20;
 /** One errand in so many is carried out from home instead, to compare. */
 const auditEvery = 50;
+
 export interface FleetParts extends RosterParts, MandatesParts {
   readonly mandateMs: number;
   readonly spacingMs: number;

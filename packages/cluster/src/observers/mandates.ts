@@ -55,10 +55,6 @@ export class Mandates {
     this.#parts = parts;
   }
 
-  get perSecond(): number {
-    return this.#perSecond;
-  }
-
   /** Lends the URL's observer what it may use until then, in place of what it had; answers how many requests a second, 0 for none. */
   lend(site: string, url: string, wantedPerSecond: number, nowMs: number, endsMs: number): number {
     const urls = this.#sites.get(site) ?? new Map<string, Lent>();
