@@ -117,15 +117,26 @@ export async function keepVersions(
       versions.map(({ newWords }) => newWords),
     ],
   );
+  await putCurrentWords(
+    sql,
+    versions.map(({ pk, atMs, titleWords, text }) => ({ pk, atMs, title: titleWords, text })),
+  );
+}
+
+/** The words by which pages are found as they are now. `title` is plain already. */
+async function putCurrentWords(
+  sql: Sql,
+  copies: readonly { readonly pk: number; readonly atMs: number; readonly title: string; readonly text: string }[],
+): Promise<void> {
   await sql.query(
     `INSERT INTO current_words (pk, at, words) SELECT pk, at, ${vector('title', 'words')}
      FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS new (pk, at, title, words)
      ON CONFLICT (pk) DO UPDATE SET at = excluded.at, words = excluded.words`,
     [
-      versions.map(({ pk }) => pk),
-      versions.map(({ atMs }) => atMs),
-      versions.map(({ titleWords }) => titleWords),
-      versions.map(({ words }) => words),
+      copies.map(({ pk }) => pk),
+      copies.map(({ atMs }) => atMs),
+      copies.map(({ title }) => title),
+      copies.map(({ text }) => plainWords(text)),
     ],
   );
 }
@@ -178,7 +189,7 @@ function packVersion(gathered: Gathered, known: ReadonlyMap<string, BelowRow>, p
     title: title ?? null,
     titleWords: plainWords(title ?? ''),
     newWords: oldText === undefined ? null : plainWords(brought(oldText, text)),
-    words: plainWords(text),
+    text,
   };
 }
 
@@ -222,43 +233,54 @@ export async function readVersion(
   return name ? (await readTexts(sql, [name]))[0] : undefined;
 }
 
-/** The words of a version that came without them. */
-export async function indexVersion(sql: Sql, pk: number, number: number): Promise<void> {
-  const { rows } = await sql.query<{
-    number: number;
-    at: number;
-    content: Buffer;
-    title: string | null;
-    current: boolean;
-  }>(
-    `SELECT number, at, content, seen_title AS title, number = version AS current FROM versions JOIN states USING (pk)
-     WHERE pk = $1 AND number IN ($2, $2 - 1)`,
-    [pk, number],
+interface BareRow {
+  readonly pk: number;
+  readonly number: number;
+  readonly at: number;
+  readonly content: Buffer;
+  readonly title: string | null;
+  readonly current: boolean;
+}
+
+/** The words of versions that came without them. */
+export async function indexVersions(
+  sql: Sql,
+  bare: readonly { readonly pk: number; readonly number: number }[],
+): Promise<void> {
+  const { rows } = await sql.query<BareRow>(
+    `SELECT DISTINCT pk, number, at, content, seen_title AS title, number = version AS current
+     FROM versions JOIN states USING (pk) JOIN unnest($1::bigint[], $2::integer[]) AS bare (pk, wanted) USING (pk)
+     WHERE number IN (wanted, wanted - 1)`,
+    [bare.map(({ pk }) => pk), bare.map(({ number }) => number)],
   );
   const gathered = await gather(
     sql,
     rows.map((row) => row.content),
   );
-  const textOf = (row: { readonly content: Buffer } | undefined): string | undefined =>
-    row && readText(gathered, row.content);
-  const here = rows.find((row) => row.number === number)!;
-  const text = textOf(here) ?? '';
-  // Which title a version came with was not kept beside it; mostly it is the one seen last.
-  const title = plainWords(here.title ?? '');
-  const before = textOf(rows.find((row) => row.number === number - 1));
-  if (here.current)
-    await sql.query(
-      `INSERT INTO current_words (pk, at, words) VALUES ($1, $2, ${vector('$3', '$4')})
-       ON CONFLICT (pk) DO UPDATE SET at = excluded.at, words = excluded.words`,
-      [pk, here.at, title, plainWords(text)],
-    );
-  if (!here.current || before !== undefined)
-    await sql.query(`UPDATE versions SET words = ${vector('$3', '$4')} WHERE pk = $1 AND number = $2`, [
-      pk,
-      number,
-      title,
-      plainWords(brought(before, text)),
-    ]);
+  const known = new Map(rows.map((row) => [`${row.pk}/${row.number}`, row]));
+  const found = bare.map(({ pk, number }) => {
+    const row = known.get(`${pk}/${number}`)!;
+    const below = known.get(`${pk}/${number - 1}`);
+    const text = readText(gathered, row.content) ?? '';
+    // Which title a version came with was not kept beside it; mostly it is the one seen last.
+    return { ...row, text, before: below && readText(gathered, below.content), title: plainWords(row.title ?? '') };
+  });
+  await putCurrentWords(
+    sql,
+    found.filter(({ current }) => current).map(({ pk, at, title, text }) => ({ pk, atMs: at, title, text })),
+  );
+  const own = found.filter(({ current, before }) => !current || before !== undefined);
+  await sql.query(
+    `UPDATE versions SET words = ${vector('new.title', 'new.words')}
+     FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::text[]) AS new (pk, number, title, words)
+     WHERE versions.pk = new.pk AND versions.number = new.number`,
+    [
+      own.map(({ pk }) => pk),
+      own.map(({ number }) => number),
+      own.map(({ title }) => title),
+      own.map(({ before, text }) => plainWords(brought(before, text))),
+    ],
+  );
 }
 
 /** Contents after this name, unpacked and held against their names; the next name to go on from. */

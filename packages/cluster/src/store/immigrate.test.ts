@@ -19,6 +19,8 @@ beforeAll(async () => {
 afterAll(() => server.end());
 
 const pages = 12;
+/** More versions in all than go into one batch. */
+const depth = 50;
 let versions = 0;
 
 function lookOf(id: string, version: number): Look {
@@ -65,7 +67,7 @@ async function filled(): Promise<{ readonly folder: string; readonly store: Stor
   );
   if (kept.kind === 'failed') throw new Error(kept.fault.sentence);
   const ids = kept.value.map(({ page }) => page.page.id);
-  for (let version = 1; version <= 20; version++) await store.commit(ids.map((id) => lookOf(id, version)));
+  for (let version = 1; version <= depth; version++) await store.commit(ids.map((id) => lookOf(id, version)));
   await store.remember('policy:revisit', new Uint8Array([1, 2, 3]));
   return { folder, store, ids };
 }
@@ -98,12 +100,13 @@ async function database(name: string): Promise<{ readonly url: string; readonly 
 test('a move that is broken off again and again ends whole, and goes on from a store that was written to meanwhile', async () => {
   const { folder, store, ids } = await filled();
   const { connection } = await database('moved');
-  for (const batches of [1, 3, 5, 8, 11]) {
+  // The last one ends within the versions, and what is written after that comes before its place.
+  for (const batches of [1, 3, 11, 5, 8]) {
     const source = brokenOff(sourceOf(folder), batches);
     await expect(moveIn(connection, source, folder)).rejects.toThrow('broken off');
     source.close();
   }
-  await store.commit([lookOf(ids[0]!, 21)]);
+  await store.commit([lookOf(ids[0]!, depth + 1)]);
   await store.removePages([ids[1]!]);
   const source = sourceOf(folder);
   const outcome = await moveIn(connection, source, folder);
@@ -120,7 +123,7 @@ test('a move that is broken off again and again ends whole, and goes on from a s
   expect(await moved.changes({ after: 0, limit: 1000 })).toEqual(await store.changes({ after: 0, limit: 1000 }));
   expect((await moved.search({ words: 'wörds', limit: 100 })).length).toBe(pages - 1);
   // The new store goes on where the old one was.
-  const next = await moved.commit([lookOf(ids[3]!, 21)]);
+  const next = await moved.commit([lookOf(ids[3]!, depth + 1)]);
   expect(next).toMatchObject({ kind: 'kept', value: [{ sequence: (await store.counts()).changes + 1 }] });
   await store.close();
   await moved.close();
@@ -154,8 +157,8 @@ test('the command moves a folder and says what it checked', async () => {
   const told = await revisit(['migrate', '--data', folder, '--to', url, '--json']);
   expect(told.code).toBe(0);
   const moved = JSON.parse(told.out) as { final: boolean; contents: number; tables: { name: string; rows: number }[] };
-  expect(moved).toMatchObject({ final: true, contents: 20 * pages });
-  expect(moved.tables.find(({ name }) => name === 'versions')).toMatchObject({ rows: 20 * pages });
+  expect(moved).toMatchObject({ final: true, contents: depth * pages });
+  expect(moved.tables.find(({ name }) => name === 'versions')).toMatchObject({ rows: depth * pages });
   expect((await revisit(['migrate', '--data', folder, '--to', 'mysql://x'])).code).toBe(2);
   await connection.close();
 });
