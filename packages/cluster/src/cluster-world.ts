@@ -23,7 +23,7 @@ export interface ClusterWorld {
   readonly accepts: (site: string) => boolean;
   readonly observers: () => readonly ObserverReport[];
   readonly elsewhere: { pages(): AsyncIterable<readonly WatchedPage[]>; probeNow(id: string): void };
-  readonly beside: (loop: TurnedLoop, signal: AbortSignal, subscribed: () => Promise<void>) => Promise<void>;
+  readonly beside: (loop: TurnedLoop, signal: AbortSignal, follow: () => Promise<void>) => Promise<void>;
 }
 
 export type Clustered =
@@ -60,7 +60,7 @@ export async function clusterWorld(config: ClusterConfig): Promise<Clustered> {
       accepts: (site) => coordinator.accepts(site),
       observers: () => coordinator.observers(),
       elsewhere: { pages: () => coordinator.elsewhere(), probeNow: (id) => carrier?.notice('look', [id]) },
-      beside: (loop, signal, subscribed) => coordinator.run(loop, signal, subscribed),
+      beside: (loop, signal, follow) => coordinator.run(loop, signal, follow),
     },
   };
 }

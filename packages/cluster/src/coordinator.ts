@@ -27,8 +27,8 @@ import { SharedClock } from './store/shared-clock.ts';
 /** Often enough that a lease survives a lost renewal or two. */
 const renewalsPerLease = 4;
 const publishEveryMs = 1_000;
-/** How soon the plan follows subscriptions that were made elsewhere; what is found here is told to them at once. */
-const followEveryMs = 5_000;
+/** How soon subscriptions and settings that were made elsewhere count in the plan; what is found here is told to them at once. */
+const followEveryMs = 3_000;
 const leaveMsMax = 2_000;
 /** Demand is a sum over all pages and changes slowly. */
 const demandEveryMs = 60_000;
@@ -47,7 +47,6 @@ export interface ClusterConfig {
   readonly natsCa?: string | undefined;
   /** How many servers keep each message. */
   readonly natsReplicas: number;
-  readonly looksPerSecond: number;
   readonly spacingMs: number;
   /** How long an observer may go on alone. */
   readonly mandateMs: number;
@@ -75,7 +74,8 @@ export interface TurnedLoop {
   unwatch(id: string): void;
   resume(unfinished: Awaited<ReturnType<PostgresStore['unfinished']>>): Promise<void>;
   readonly settings: { readonly looksPerSecond: number };
-  setBudget(looksPerSecond: number): void;
+  readonly wholeBudget: number;
+  setBudget(whole: number, share?: number): void;
   lend(requestsPerSecond: number): void;
   giveBack(requests: number): void;
   stir(): void;
@@ -157,14 +157,14 @@ export class Coordinator {
   }
 
   /** Turns with the others until the signal. */
-  async run(loop: TurnedLoop, signal: AbortSignal, subscribed: () => Promise<void>): Promise<void> {
+  async run(loop: TurnedLoop, signal: AbortSignal, follow: () => Promise<void>): Promise<void> {
     signal.addEventListener('abort', () => this.#connections.forEach((connection) => connection.hurry()), {
       once: true,
     });
     const unhear = this.#hear(loop);
     const publishing = this.#publish(loop, signal);
     const observing = this.#observers?.run(loop, signal);
-    const following = this.#follow(signal, subscribed);
+    const following = this.#follow(signal, follow);
     while (!signal.aborted) {
       const demand = this.#demandOf(loop);
       const turn = await this.leases.renew(demand);
@@ -185,7 +185,7 @@ export class Coordinator {
   #useShare(loop: TurnedLoop, share: number): void {
     if (Math.abs(share - this.#share) <= 0.01) return;
     this.#share = share;
-    loop.setBudget(this.#config.looksPerSecond * share);
+    loop.setBudget(loop.wholeBudget, share);
   }
 
   /** What is under way is kept where that takes a moment only; the rest goes on elsewhere, so it stays in the store. */
@@ -289,11 +289,11 @@ export class Coordinator {
     }
   }
 
-  async #follow(signal: AbortSignal, subscribed: () => Promise<void>): Promise<void> {
+  async #follow(signal: AbortSignal, follow: () => Promise<void>): Promise<void> {
     while (!signal.aborted) {
       await this.#clock.sleep(followEveryMs, signal);
       // A read fails only when the server is away and this process wants to end.
-      await subscribed().catch(() => {});
+      await follow().catch(() => {});
     }
   }
 

@@ -82,6 +82,17 @@ describe.skipIf(locate('nats-server') === undefined)('two coordinators answer as
     for (let i = 0; i < hosts; i++) web.pages.set(`/${i}`, `<p>two ${i}</p>`);
     for (const { id } of await list(two, 'limit=100')) await post(`${one}/api/pages/${id}/probe`, {});
     await eventually(() => told.size === hosts);
+    // What is set at one holds at both, and is the whole, of which each has a part.
+    const settings = async (at: string): Promise<{ budgetPerHour: number; quiet: string[] }> =>
+      (await (await fetch(`${at}/api/settings`)).json()) as never;
+    const headers = { 'content-type': 'application/json' };
+    const wanted = { budget: '72000/hour', quiet: ['03:00-03:01 Europe/Berlin'] };
+    await fetch(`${one}/api/settings`, { method: 'PATCH', headers, body: JSON.stringify(wanted) });
+    for (const at of [one, two])
+      await eventually(async () => {
+        const { budgetPerHour, quiet } = await settings(at);
+        return Math.round(budgetPerHour) === 72_000 && quiet.length === 1;
+      });
     receiver.close();
     await web.close();
   });

@@ -4,7 +4,7 @@ import { random } from '@revisit/core';
 import type { FastifyInstance } from 'fastify';
 import { namesLoopback } from './api/access/guard.ts';
 import { createApi } from './api/server.ts';
-import { restoreSettings } from './api/settings.ts';
+import { followSettings } from './api/settings.ts';
 import { websubRoutes } from './api/websub.ts';
 import { collectionsOf } from './config/collections.ts';
 import type { Config, Read } from './config/config.ts';
@@ -45,8 +45,8 @@ export interface World {
   readonly carrier?: Observer;
   /** Sites that this daemon looks after, where it is not alone. */
   readonly accepts?: (site: string) => boolean;
-  /** Work that goes on beside the loop until it has ended. `subscribed` is called now and then, as others may have changed the subscriptions. */
-  readonly beside?: (loop: Loop, signal: AbortSignal, subscribed: () => Promise<void>) => Promise<void>;
+  /** Work that goes on beside the loop until it has ended. `follow` is called now and then: others may have changed subscriptions and settings. */
+  readonly beside?: (loop: Loop, signal: AbortSignal, follow: () => Promise<void>) => Promise<void>;
   readonly elsewhere?: Elsewhere;
   /** Observers elsewhere, where there are any. */
   readonly observers?: () => readonly ObserverReport[];
@@ -233,7 +233,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
     // A store of one's own can have no sender at work; in a shared one, only silence tells.
     const undone = await takeBack(desk, world.opening ? { unheardMs: silenceMs } : {});
     if (undone > 0) log('warn', 'an import that was cut off is taken back', { pages: undone });
-    await restoreSettings(desk);
+    await followSettings(desk, config);
     await desk.add(pages.value);
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
@@ -254,12 +254,16 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   folder.announce(reachable(url), localKey);
   log('info', 'watching', { url, pages: loop.collection.size, policy: collections.value.policy.name });
+  const follow = async (): Promise<void> => {
+    await telling.subscribers.refresh();
+    await followSettings(desk, config);
+  };
   const running = [
     loop.run(signal),
     telling.courier.run(signal),
     tidy(folder.store, config, log, clock, signal),
     ...(websub ? [websub.run(signal, (id) => loop.collection.byId(id) !== undefined)] : []),
-    ...(world.beside ? [world.beside(loop, signal, () => telling.subscribers.refresh())] : []),
+    ...(world.beside ? [world.beside(loop, signal, follow)] : []),
   ];
   const ended = Promise.all(running).then(async () => {
     await loop.close();

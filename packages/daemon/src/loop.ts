@@ -58,6 +58,8 @@ export class Loop {
   readonly #saving: Saving;
   /** Aborted at the end, so that no sleeper keeps the process alive. */
   readonly #ended = new AbortController();
+  /** Looks a second for all processes on the same store, and how much of that is this one's. */
+  #budget: { readonly whole: number; readonly share: number };
   #stopping = false;
   #dead = false;
   #kept = 0;
@@ -67,6 +69,7 @@ export class Loop {
   constructor(parts: LoopParts, settings: LoopSettings) {
     this.#parts = parts;
     this.#settings = settings;
+    this.#budget = { whole: settings.looksPerSecond, share: 1 };
     const now = parts.clock.nowMs();
     this.#sinceMs = now;
     this.market = new CollectionMarket(parts.policy, this.collection, settings.looksPerSecond);
@@ -186,8 +189,15 @@ export class Loop {
     return this.#departures.quietUntil(atMs);
   }
 
-  setBudget(looksPerSecond: number): void {
+  /** What may be asked for in all; `settings` has this loop's part of it. */
+  get wholeBudget(): number {
+    return this.#budget.whole;
+  }
+
+  setBudget(whole: number, share = this.#budget.share): void {
     const now = this.#parts.clock.nowMs();
+    const looksPerSecond = whole * share;
+    this.#budget = { whole, share };
     this.#settings = { ...this.#settings, looksPerSecond };
     this.#departures.setBudget(this.#settings);
     this.market.setBudget(looksPerSecond, now / 1000);

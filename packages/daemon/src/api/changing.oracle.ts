@@ -11,7 +11,7 @@ import type { Loop } from '../loop.ts';
 import { poissonLaw } from '../simulation/simulated-web.ts';
 import { type World, createWorld, startLoop } from '../simulation/world.ts';
 import type { Store } from '../store/port.ts';
-import { restoreSettings } from './settings.ts';
+import { followSettings } from './settings.ts';
 import { createApi } from './server.ts';
 
 const startMs = Date.UTC(2026, 0, 5);
@@ -225,7 +225,7 @@ export function changingSuite(name: string, openStore: () => Promise<Store>): vo
         await ask('PATCH', '/api/settings', { quiet: ['01:00-02:00'] });
         const restarted = async (quiet: readonly string[]) => {
           const next = await startLoop(world, policies['uniform']!.create(1), { ...settings, quiet });
-          await restoreSettings(new Desk(world.store, world.clock, () => {}, next));
+          await followSettings(new Desk(world.store, world.clock, () => {}, next), { ...settings, quiet });
           return next.settings.quiet;
         };
         expect(await restarted([])).toEqual(['01:00-02:00']);

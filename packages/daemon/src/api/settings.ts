@@ -27,19 +27,29 @@ const quietKey = 'quiet-set';
 /** A week has few stretches; more are a mistake. */
 const quietMax = 20;
 
-/** What was set while running holds over restarts, until the configuration says something new. */
-export async function restoreSettings({ store, loop }: Desk): Promise<void> {
+/**
+ * What was set while running holds over restarts, until the configuration says something new; and at every process on the
+ * same store, whichever was asked.
+ */
+export async function followSettings({ store, loop }: Desk, configured: Configured): Promise<void> {
   if (!loop) return;
   const recall = async (key: string): Promise<Record<string, unknown> | undefined> => {
     const saved = await store.recall(key);
     return saved && (JSON.parse(Buffer.from(saved).toString('utf8')) as Record<string, unknown>);
   };
   const budget = await recall(budgetKey);
-  if (budget && budget['configured'] === loop.settings.looksPerSecond)
+  if (budget?.['configured'] === configured.looksPerSecond && budget['looksPerSecond'] !== loop.wholeBudget)
     loop.setBudget(budget['looksPerSecond'] as number);
+  const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
   const quiet = await recall(quietKey);
-  if (quiet && JSON.stringify(quiet['configured']) === JSON.stringify(loop.settings.quiet ?? []))
+  if (quiet && same(quiet['configured'], configured.quiet) && !same(quiet['quiet'], loop.settings.quiet ?? []))
     loop.setQuiet(quiet['quiet'] as string[]);
+}
+
+/** What the configuration says. */
+interface Configured {
+  readonly looksPerSecond: number;
+  readonly quiet: readonly string[];
 }
 
 export function settingRoutes(app: Api, desk: Desk): void {
@@ -94,9 +104,9 @@ export function settingRoutes(app: Api, desk: Desk): void {
   });
 
   function body() {
-    const { looksPerSecond, spacingMs, robots, queueMax, quiet = [] } = desk.loop!.settings;
+    const { spacingMs, robots, queueMax, quiet = [] } = desk.loop!.settings;
     return {
-      budgetPerHour: looksPerSecond * 3600,
+      budgetPerHour: desk.loop!.wholeBudget * 3600,
       spacingSeconds: spacingMs / 1000,
       robots,
       queueMax,

@@ -31,19 +31,20 @@ const planThrough = async (client: Client, limit: number): Promise<Planned> => (
 /** What a daemon started now would plan; nothing is looked at. */
 async function planAlone(config: Config, folder: Opening, limit: number): Promise<Planned> {
   // Here and not above, so that help and a plan from a daemon come without them.
-  const [{ createLoop }, { Desk }, { createLog }, { planBody }, { restoreSettings }, { budgetView }] =
-    await Promise.all([
+  const [{ createLoop }, { Desk }, { createLog }, { planBody }, { followSettings }, { budgetView }] = await Promise.all(
+    [
       import('../../daemon.ts'),
       import('../../desk.ts'),
       import('../../log.ts'),
       import('../../api/plan.ts'),
       import('../../api/settings.ts'),
       import('../../standing-plan.ts'),
-    ]);
+    ],
+  );
   const log = createLog(config.logLevel);
   const loop = createLoop(config, folder.store, log);
   await loop.load();
-  await restoreSettings(new Desk(folder.store, systemClock, log, loop));
+  await followSettings(new Desk(folder.store, systemClock, log, loop), config);
   const now = systemClock.nowMs();
   const planned = { plan: planBody(loop, now, limit), budget: budgetView(loop, now) };
   await loop.close();
