@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPooled } from '../trial/pooler.ts';
 import type { PostgresServer } from '../trial/postgres-server.ts';
 import { type Connection, connect } from './connection.ts';
+import { shardOf } from '../dispatch/streams.ts';
 import { moveIn } from './immigrate.ts';
 import { PostgresStore } from './postgres.ts';
 
@@ -25,7 +26,13 @@ let versions = 0;
 
 function lookOf(id: string, version: number): Look {
   const words = `page ${id} as of ${version} with wörds and a \0 zero`;
-  const state = { status: 'present' as const, version, toldVersion: version, validators: { etag: `"${version}"` } };
+  const state = {
+    status: 'present' as const,
+    version,
+    toldVersion: version,
+    validators: { etag: `"${version}"` },
+    lastLookMs: 1e12 + versions,
+  };
   return {
     pageId: id,
     probeId: `${id}-${version}`,
@@ -108,6 +115,9 @@ test('a move that is broken off again and again ends whole, and goes on from a s
   }
   await store.commit([lookOf(ids[0]!, depth + 1)]);
   await store.removePages([ids[1]!]);
+  const about = { url: 'https://s0.example/0', site: 's0.example', pageIds: [ids[0]!], validators: {} };
+  const underWay = [3, 1, 2].map((n) => ({ id: `probe-${n}`, atMs: 2e12 + n, ...about }));
+  await store.dispatched(underWay);
   const source = sourceOf(folder);
   const outcome = await moveIn(connection, source, folder);
   source.close();
@@ -122,6 +132,8 @@ test('a move that is broken off again and again ends whole, and goes on from a s
   expect(await moved.page(ids[1]!)).toBeUndefined();
   expect(await moved.changes({ after: 0, limit: 1000 })).toEqual(await store.changes({ after: 0, limit: 1000 }));
   expect((await moved.search({ words: 'wörds', limit: 100 })).length).toBe(pages - 1);
+  expect(await moved.unfinishedOf([shardOf('s0.example')])).toEqual(await store.unfinished());
+  expect(await store.unfinished()).toHaveLength(underWay.length);
   // The new store goes on where the old one was.
   const next = await moved.commit([lookOf(ids[3]!, depth + 1)]);
   expect(next).toMatchObject({ kind: 'kept', value: [{ sequence: (await store.counts()).changes + 1 }] });

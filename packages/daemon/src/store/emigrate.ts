@@ -3,6 +3,7 @@
  * SQLite's log lets readers see whole transactions while a writer goes on.
  */
 import Database from 'better-sqlite3';
+import { inFlightBeside } from './in-flight.ts';
 import { migrations } from './migrations.ts';
 
 export type Cell = string | number | null | Uint8Array;
@@ -82,17 +83,22 @@ export function emigrate(file: string): Emigrating {
     db.exec('BEGIN');
     const countOf = ({ name }: MovedTable): number =>
       db.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number;
+    const inTables = movedTables.reduce((sum, table) => sum + countOf(table), 0);
+    const beside = inFlightBeside(db)
+      .probes()
+      .map((probe): readonly Cell[] => [probe.id, probe.atMs, JSON.stringify(probe)]);
     return {
       kind: 'opened',
       source: {
-        rowCount: movedTables.reduce((sum, table) => sum + countOf(table), 0),
+        rowCount: inTables + beside.length,
         rows: (table, after, limit) => {
           const key = table.key.join(', ');
           const from = after ? `WHERE (${key}) > (${table.key.map(() => '?').join(', ')})` : '';
-          return db
+          const rows = db
             .prepare(`SELECT ${table.columns.join(', ')} FROM ${table.name} ${from} ORDER BY ${key} LIMIT ?`)
             .raw()
             .all(...(after ?? []), limit) as (readonly Cell[])[];
+          return table.name === 'in_flight' ? merged(rows, beside, after, limit) : rows;
         },
         close: () => {
           db.exec('ROLLBACK');
@@ -103,4 +109,15 @@ export function emigrate(file: string): Emigrating {
   } catch (error) {
     return { kind: 'failed', sentence: `${file} cannot be read: ${(error as Error).message}` };
   }
+}
+
+/** By their ids, which both have in their first column. */
+function merged(
+  rows: readonly (readonly Cell[])[],
+  more: readonly (readonly Cell[])[],
+  after: readonly Cell[] | undefined,
+  limit: number,
+): readonly (readonly Cell[])[] {
+  const rest = more.filter(([id]) => !after || String(id) > String(after[0]));
+  return [...rows, ...rest].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)).slice(0, limit);
 }

@@ -5,28 +5,28 @@ import { freshFolder } from '../trial/command.ts';
 import type { Probe } from '../values/probe.ts';
 import { InFlight } from './in-flight.ts';
 
-const probe = (id: string): Probe => ({
+const probe = (id: string, pageId = 'p'): Probe => ({
   id,
   url: 'https://a.example/',
   site: 'a',
-  pageIds: ['p'],
+  pageIds: [pageId],
   atMs: 1,
   validators: {},
 });
-const open = (file: string, ended: (probe: Probe) => boolean = () => false) => new InFlight(file, ended);
+const open = (file: string, lastLookMs: (pageId: string) => number = () => 0) => new InFlight(file, lastLookMs);
 const ids = (inFlight: InFlight): string[] => inFlight.probes().map(({ id }) => id);
 
 test('what a killed process had asked for is read again, but for what ended', () => {
   const file = join(freshFolder(), 'in-flight');
   const killed = open(file);
-  killed.add([probe('a'), probe('b'), probe('c')]);
+  killed.add([probe('a'), probe('b'), probe('c', 'looked at')]);
   killed.add([probe('d')]);
   killed.end(['b', 'unknown']);
   killed.looked(['c']);
   expect(ids(killed)).toEqual(['a', 'd']);
   // A look needs no line: its page says when it was looked at.
   expect(ids(open(file))).toEqual(['a', 'c', 'd']);
-  expect(ids(open(file, ({ id }) => id === 'c'))).toEqual(['a', 'd']);
+  expect(ids(open(file, (id) => (id === 'looked at' ? 1 : 0)))).toEqual(['a', 'd']);
 });
 
 test('half a line is a probe that never went out, and what follows it is read', () => {
@@ -47,7 +47,7 @@ test('the file stays small however many probes pass, and holds those under way',
   inFlight.add([probe('stays')]);
   const many = Array.from({ length: 1_000 }, (_, n) => `probe-${n}`);
   for (let round = 0; round < 100; round++) {
-    inFlight.add(many.map(probe));
+    inFlight.add(many.map((id) => probe(id)));
     inFlight.looked(many);
   }
   expect(statSync(file).size).toBeLessThan(5 * 2 ** 20);

@@ -16,6 +16,7 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs';
+import type Database from 'better-sqlite3';
 import type { Probe } from '../values/probe.ts';
 
 /** A file that has grown by this since it was last written whole is written anew, with what is still under way. */
@@ -29,9 +30,10 @@ export class InFlight {
   #bytes = 0;
   #rewriteAtBytes = 0;
 
-  /** `ended`: whether every page of the probe has been looked at since. */
-  constructor(file: string | undefined, ended: (probe: Probe) => boolean) {
+  /** `lastLookMs` is Infinity for a page that is not there, and for one never looked at, which is due at once in any case. */
+  constructor(file: string | undefined, lastLookMs: (pageId: string) => number) {
     this.#file = file;
+    const ended = ({ pageIds, atMs }: Probe) => pageIds.length > 0 && pageIds.every((id) => lastLookMs(id) >= atMs);
     if (file === undefined || !existsSync(file)) return;
     for (const line of readFileSync(file, 'utf8').split('\n')) {
       const probe = probeOf(line);
@@ -98,6 +100,15 @@ export class InFlight {
     this.#bytes = bytes;
     this.#rewriteAtBytes = bytes + growthBytesMax;
   }
+}
+
+/** The file of a database, and what it says of its pages' looks. */
+export function inFlightBeside(db: Database.Database): InFlight {
+  const lastLook = db.prepare('SELECT last_look AS at FROM states WHERE pk = (SELECT pk FROM pages WHERE id = ?)');
+  return new InFlight(
+    db.memory ? undefined : `${db.name}-in-flight`,
+    (id) => (lastLook.get(id) as { at: number | null } | undefined)?.at ?? Infinity,
+  );
 }
 
 /** Undefined when the line is an id, or was not written to its end. */

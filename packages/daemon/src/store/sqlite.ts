@@ -16,7 +16,7 @@ import { SqliteCare } from './care.ts';
 import { History } from './history.ts';
 import { type LookRows, rowsOf } from './look-rows.ts';
 import { LookWrites } from './look-writes.ts';
-import { InFlight } from './in-flight.ts';
+import { type InFlight, inFlightBeside } from './in-flight.ts';
 import { openDatabase } from './open.ts';
 import { SqliteOutbox } from './outbox.ts';
 import type {
@@ -258,10 +258,7 @@ export class SqliteStore implements Store {
 
   /** Read when it is first asked for: whoever only reads beside a daemon has nothing to do with it. */
   get #inFlight(): InFlight {
-    const lastLook = this.#sql('SELECT last_look AS at FROM states WHERE pk = (SELECT pk FROM pages WHERE id = ?)');
-    const lookedAt = (id: string): number => (lastLook.get(id) as { at: number | null } | undefined)?.at ?? Infinity;
-    const ended = ({ pageIds, atMs }: Probe) => pageIds.length > 0 && pageIds.every((id) => lookedAt(id) >= atMs);
-    return (this.#probesInFlight ??= new InFlight(this.#db.memory ? undefined : `${this.#db.name}-in-flight`, ended));
+    return (this.#probesInFlight ??= inFlightBeside(this.#db));
   }
 
   dispatched(probes: readonly Probe[]): Promise<Kept<undefined>> {
