@@ -27,6 +27,7 @@ const validatorCharactersMax = 1024;
 export function validatorsOf(headers: Headers, issuer: string | undefined): Validators {
   const etag = wellFormed(headerOf(headers, 'etag'), /^(W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/);
   const lastModified = wellFormed(headerOf(headers, 'last-modified'), /^[\x20-\x7e]+$/);
+  if (etag === undefined && lastModified === undefined) return {};
   const modifiedMs = lastModified === undefined ? Number.NaN : Date.parse(lastModified);
   const secondIsOver = Date.parse(headerOf(headers, 'date') ?? '') - modifiedMs >= 1000;
   const keepDate = lastModified !== undefined && secondIsOver;

@@ -31,10 +31,12 @@ function headerLinks(text: string): Link[] {
   });
 }
 
+const quotedHub = ['"hub"', "'hub'"].map((quoted) => Buffer.from(quoted));
+
 function markupLinks(body: Uint8Array): Link[] {
   const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, markupBytesMax));
   // Nearly every answer ends here: no text is made of it.
-  if (!head.includes('"hub"') && !head.includes("'hub'")) return [];
+  if (!quotedHub.some((quoted) => head.includes(quoted))) return [];
   return [...head.toString('latin1').matchAll(/<(?:[a-z0-9]+:)?link\b[^<>]*>/gi)].flatMap(([tag]) => {
     const [rel, href] = [attribute(tag, 'rel'), attribute(tag, 'href')];
     return rel === undefined || href === undefined ? [] : [{ href, rel: rel.toLowerCase().split(/\s+/) }];

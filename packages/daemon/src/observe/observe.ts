@@ -250,10 +250,9 @@ function siteGateOptions(options: ObserverOptions, resolve: Resolve): SiteGateOp
   const { spacingMs } = options;
   // Many sites of a content network share one public address: four requests a second to it all are unnoticeable.
   const publicAddress: SiteRules = { spacingMs: options.addressSpacingMs ?? Math.min(spacingMs, 250), connections: 8 };
-  const addressOf = async (hostname: string) => {
-    // A simulated web has no addresses of its own, a proxy connects for us, and a literal address is its own site.
-    const simulated = options.fetchPage !== undefined && !options.resolve;
-    if (simulated || options.proxy !== undefined || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return undefined;
+  // A simulated web has no addresses of its own, and a proxy connects for us.
+  const nowhere = (options.fetchPage !== undefined && !options.resolve) || options.proxy !== undefined;
+  const found = async (hostname: string) => {
     const first = (await resolve(hostname).catch(() => []))[0];
     if (!first) return undefined;
     const isPublic = judgeAddress(first.address, []).kind === 'allowed';
@@ -263,7 +262,8 @@ function siteGateOptions(options: ObserverOptions, resolve: Resolve): SiteGateOp
     clock: options.clock,
     random: options.random,
     rulesOf: (site) => rulesOf(options, site),
-    addressOf,
+    // A literal address is its own site.
+    addressOf: (host) => (nowhere || isIP(host.replace(/^\[|\]$/g, '')) !== 0 ? undefined : found(host)),
     patienceMs: options.patienceMs ?? Math.max(30_000, 2 * spacingMs),
   };
 }

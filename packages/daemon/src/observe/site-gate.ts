@@ -18,10 +18,10 @@ export interface SiteGateOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly rulesOf: (site: string) => SiteRules;
-  /** The address a host is reached at, for names that share one; undefined where it is not known. */
+  /** The address a host is reached at, for names that share one; undefined where it is not known, at once where it never is. */
   readonly addressOf: (
     hostname: string,
-  ) => Promise<{ readonly address: string; readonly rules: SiteRules } | undefined>;
+  ) => Promise<{ readonly address: string; readonly rules: SiteRules } | undefined> | undefined;
   /** Longest wait in line; a plan that is right needs a spacing or two. */
   readonly patienceMs: number;
 }
@@ -141,17 +141,26 @@ export class SiteGates {
     this.#sweepAt = Math.max(gatesBeforeSweep, 2 * this.#lines.size);
   }
 
-  /** Waits for the turn; true when it came, a refusal otherwise. */
-  async enter(key: string, line: Line, ask: Ask, spacingMs: number): Promise<true | Answer> {
-    const { clock } = this.#options;
-    if (line.rules.cap) await this.#recalled(key, line);
+  /** Waits for the turn; true when it came, at once where nobody has to wait, a refusal otherwise. */
+  enter(key: string, line: Line, ask: Ask, spacingMs: number): true | Promise<true | Answer> {
+    if (line.rules.cap) return this.#recalled(key, line).then(() => this.#enter(line, ask, spacingMs));
+    return this.#enter(line, ask, spacingMs);
+  }
+
+  #enter(line: Line, ask: Ask, spacingMs: number): true | Promise<true | Answer> {
     const { gate, rules } = line;
-    const nowMs = clock.nowMs();
+    const nowMs = this.#options.clock.nowMs();
     const earliestMs = gate.earliestMs(nowMs, rules);
     if (line.waiting.length === 0 && earliestMs <= nowMs && !gate.isFull(rules)) {
       gate.enter();
       return true;
     }
+    return this.#stand(line, ask, spacingMs, nowMs, earliestMs);
+  }
+
+  async #stand(line: Line, ask: Ask, spacingMs: number, nowMs: number, earliestMs: number): Promise<true | Answer> {
+    const { clock } = this.#options;
+    const { gate, rules } = line;
     const expectedMs = earliestMs + line.waiting.length * spacingMs;
     if (expectedMs > nowMs + this.#options.patienceMs || line.waiting.length >= lineMax) {
       return this.#refuse(line, ask, earliestMs, expectedMs, spacingMs);
@@ -219,9 +228,12 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     const site = siteOf(host);
     const own = gates.line(site);
     const spacingMs = Math.max(own.rules.spacingMs, ask.crawlDelayMs ?? 0);
-    const entered = await gates.enter(site, own, ask, spacingMs);
+    // Most gates are open when somebody comes: what need not wait costs no turn of the queue of promises.
+    const entering = gates.enter(site, own, ask, spacingMs);
+    const entered = entering === true || (await entering);
     if (entered !== true) return entered;
-    const place = await options.addressOf(host);
+    const finding = options.addressOf(host);
+    const place = finding && (await finding);
     if (place) ask.meter?.servers.set(site, { address: place.address, ...place.rules });
     const shared = place && place.address !== site ? gates.line(place.address, place.rules) : undefined;
     if (place && shared) {
