@@ -12,6 +12,8 @@ import { Cluster, type Web, pause, until } from './processes.ts';
 const distantPages = 20;
 const distantChanges = 1;
 const distantChangeEveryMs = 20_000;
+/** What comes once is over then: robots.txt, measuring the links, sharing what is lent. */
+const looksBefore = 10;
 
 type Who = 'robot' | 'observer';
 
@@ -48,7 +50,9 @@ class Distant {
   /** All pages are looked at from where they shall be. */
   async ready(): Promise<boolean> {
     const { kept, observers } = await this.#cluster.robots();
-    return this.#who === 'robot' ? kept >= 3 * distantPages : (observers[0]?.sites.length ?? 0) === distantPages;
+    if (this.#who === 'robot') return kept >= looksBefore * distantPages;
+    const [near] = observers;
+    return near?.sites.length === distantPages && near.looks >= looksBefore * distantPages;
   }
 
   async count(): Promise<{ readonly looks: number; readonly bytes: number }> {

@@ -179,6 +179,17 @@ describe('a fleet', () => {
     expect(lentPerSecond).toBeCloseTo(0.1, 3);
   });
 
+  test('what the first look from there asks for once, robots.txt, is not lent for every look', async () => {
+    fleet.fromHome(look(800));
+    for (const requests of [2, 1, 1, 1]) {
+      await route();
+      fleet.read('near', report(2, { looks: 1 }, requests), probe);
+    }
+    await fleet.decide();
+    await route(10_000);
+    expect(lentPerSecond).toBeCloseTo(0.1);
+  });
+
   test('of one that is away when its site is taken over, what it may still use is held back, and the site comes home in the end', async () => {
     fleet.restore('a.example', 'lost');
     await fleet.decide();

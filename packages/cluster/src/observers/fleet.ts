@@ -352,9 +352,12 @@ export class Fleet {
     member.wholeBytes += report.wholeBytes;
     member.looks += report.looks;
     const book = this.#site(probe.site);
-    learnLink(fromOf(book, observer), report.observation);
+    const from = fromOf(book, observer);
+    const first = from.latency.mean === undefined;
+    learnLink(from, report.observation);
     this.#mandates.told(probe.site, probe.url, report.overMs);
-    if (report.looks > 0) book.requestsPerLook.learn(report.observation.requests / report.looks);
+    // The first look from there asks for robots.txt, which others do once a day: no measure of what is to be lent.
+    if (report.looks > 0 && !first) book.requestsPerLook.learn(report.observation.requests / report.looks);
     const requests = this.#ownRequests(probe, report);
     if (outcome.kind !== 'fetched') return { ...report.observation, requests, probe };
     const base = this.#bodies.bodyOf(probe.url);
