@@ -44,7 +44,7 @@ export async function clusterWorld(config: ClusterConfig): Promise<Clustered> {
   const [said] = await leases.connection.query<{ now: number }>(`SELECT ${serverNow} AS now`);
   clock.heard(said!.now, askedAtMs);
   const connections = { work: work.connection, leases: leases.connection };
-  const linked = await linkWith(config);
+  const linked = await linkWith(config, clock);
   if (linked.kind === 'wrong') {
     await Promise.all(Object.values(connections).map((connection) => connection.close()));
     return linked;
@@ -65,17 +65,30 @@ export async function clusterWorld(config: ClusterConfig): Promise<Clustered> {
   };
 }
 
+/** Servers that were just started need some seconds to agree on who leads; until then they answer nothing about streams. */
+const electionMsMax = 30_000;
+const electionPollMs = 500;
+const electing = /timeout|temporarily unavailable|no responders/i;
+
 async function linkWith(
   config: ClusterConfig,
+  clock: Clock,
 ): Promise<{ kind: 'read'; value: NatsConnection | undefined } | { kind: 'wrong'; sentence: string }> {
   if (config.nats === undefined) return { kind: 'read', value: undefined };
   const linked = await link({ ...config, nats: config.nats }, 'coordinator');
   if (linked.kind === 'failed') return { kind: 'wrong', sentence: `nats: ${linked.sentence}` };
-  try {
-    await ensureStreams(linked.connection, config.natsReplicas, config.leaseMs);
-    return { kind: 'read', value: linked.connection };
-  } catch (error) {
-    await linked.connection.close();
-    return { kind: 'wrong', sentence: `nats: ${config.nats} keeps no streams (${(error as Error).message})` };
+  for (const untilMs = clock.nowMs() + electionMsMax; ;) {
+    try {
+      await ensureStreams(linked.connection, config.natsReplicas, config.leaseMs);
+      return { kind: 'read', value: linked.connection };
+    } catch (error) {
+      const { message } = error as Error;
+      if (electing.test(message) && clock.nowMs() < untilMs) {
+        await clock.sleep(electionPollMs);
+        continue;
+      }
+      await linked.connection.close();
+      return { kind: 'wrong', sentence: `nats: ${config.nats} keeps no streams (${message})` };
+    }
   }
 }

@@ -110,6 +110,9 @@ class SpokenStore extends PostgresStore {
   }
 }
 
+/** Whether a part of the budget has moved so far that it is planned with anew; a small part is as much to those who live on it. */
+export const isOtherShare = (from: number, to: number): boolean => Math.abs(to - from) > 0.01 * from;
+
 export class Coordinator {
   readonly #config: ClusterConfig;
   readonly #connections: readonly Connection[];
@@ -183,7 +186,7 @@ export class Coordinator {
   }
 
   #useShare(loop: TurnedLoop, share: number): void {
-    if (Math.abs(share - this.#share) <= 0.01) return;
+    if (!isOtherShare(this.#share, share)) return;
     this.#share = share;
     loop.setBudget(loop.wholeBudget, share);
   }

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { type NatsConnection, nkeys } from '@nats-io/transport-node';
 import { type Observation, type Probe, systemClock } from 'revisit/ports';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../../daemon/src/trial/command.ts';
 import { leash } from '../../../daemon/src/trial/leash.ts';
 import { locate } from '../../../../house/provision.ts';
 import { Carrier } from '../dispatch/carrier.ts';
@@ -180,6 +181,32 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       // Whoever has a copy of it does not come in again.
       expect(await link({ nats: url, natsKey: kept, natsCa: ca }, 'r2')).toMatchObject({ kind: 'failed' });
       await r2.close();
+    });
+
+    test('a key that was refused for a while and is good again opens as before', async () => {
+      const home = await as('home');
+      const accounts = join(folder, 'accounts.conf');
+      const good = readFileSync(accounts, 'utf8');
+      const known = nkeys.fromSeed(Buffer.from(readFileSync(join(folder, 'home.nk'), 'utf8').trim())).getPublicKey();
+      expect(good).toContain(known);
+      writeFileSync(accounts, good.replaceAll(known, nkeys.createUser().getPublicKey()));
+      let refusals = 0;
+      const watching = (async () => {
+        for await (const status of home.status()) if (status.type === 'error') refusals++;
+      })();
+      child.kill('SIGHUP');
+      // More than two, after which the client would give up by itself.
+      await eventually(() => refusals > 3);
+      writeFileSync(accounts, good);
+      child.kill('SIGHUP');
+      await eventually(() =>
+        home.flush().then(
+          () => true,
+          () => false,
+        ),
+      );
+      await home.close();
+      await watching;
     });
 
     test('a server that cannot show the certificate is not spoken to', async () => {

@@ -53,6 +53,8 @@ export async function link(options: LinkOptions, name: string): Promise<Linked> 
       servers: options.nats.split(','),
       name: `revisit ${name}`,
       maxReconnectAttempts: -1,
+      // Two refusals in a row would end it for good, without a word, also where the key was away for a moment only.
+      ignoreAuthErrorAbort: true,
       ...pacing(),
       pingInterval: pingEveryMs,
       maxPingOut: 2,
