@@ -32,6 +32,37 @@ test('a small budget takes few pages into line: the rest stays with the policy, 
   expect(departures.waiting).toBe(120);
 });
 
+test('whoever is handed back at the gate is the next to pass it', () => {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 5));
+  const policy = policies['uniform']!.create(1);
+  const collection = new Collection();
+  const settings = { looksPerSecond: 1, spacingMs: 1_000, robots: 4, queueMax: 100 };
+  const known = { access: new AccessTimes(), lifetimes: new Lifetimes(random(1)) };
+  const departures = new Departures({ clock, random: random(1), policy }, collection, known, settings);
+  for (const id of ['a', 'b', 'c']) {
+    const page = {
+      id,
+      url: `http://s.test/${id}`,
+      site: 's.test',
+      select: { kind: 'whole' },
+      tags: [],
+      options: {},
+    } as const;
+    const entry = collection.add({
+      page: { ...page, weight: 1, paused: false, addedAtMs: 0 },
+      state: { status: 'present', validators: {}, version: 1, toldVersion: 1, failures: 0, looks: 1, changes: 0 },
+    });
+    policy.watch({ page: entry.index, site: entry.site, folder: 0, groups: [], weight: 1, spacingSeconds: 0 }, 0);
+    departures.ask(entry);
+  }
+  clock.suspend(60_000);
+  const first = departures.leave(1, true).probes[0]!;
+  departures.recalled(first);
+  departures.askAgain(first);
+  clock.suspend(60_000);
+  expect(departures.leave(1, true).probes[0]!.pageIds).toEqual(first.pageIds);
+});
+
 test('one request serves every page that shares its URL', async () => {
   const store = memoryStore();
   const startMs = Date.UTC(2026, 0, 5);

@@ -251,10 +251,13 @@ export class Departures {
     if (server) this.doors.stand(probe.site, server);
   }
 
-  /** Its pages stand in line again; answers how many there are. */
+  /**
+   * Its pages stand in line again, where they stood: at the end, a page that comes to the gate whenever its site's cap is reached would
+   * never be looked at. Answers how many there are.
+   */
   askAgain(probe: Probe): number {
     const entries = probe.pageIds.flatMap((id) => this.#collection.byId(id) ?? []);
-    for (const entry of entries) this.ask(entry);
+    for (const entry of entries) if (this.#claim(entry)) this.#gates.waitFirst(entry.site, entry.index);
     return entries.length;
   }
 
