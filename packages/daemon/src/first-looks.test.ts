@@ -77,7 +77,8 @@ describe('pages that come one by one', () => {
     loop.unwatch(last.page.id);
     loop.watch(last);
     await world.clock.runUntil(world.clock.nowMs() + 10_000);
-    expect(world.web.sent.length).toBeGreaterThan(50);
+    // One after the other, and an answer takes a fifth of a second: hardly more than these fit.
+    expect(world.web.sent.length).toBeGreaterThan(40);
     loop.die();
     await world.store.close();
   });
