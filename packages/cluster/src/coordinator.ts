@@ -16,6 +16,7 @@ import {
   createdIds,
 } from 'revisit/ports';
 import { Carrier } from './dispatch/carrier.ts';
+import { unlink } from './dispatch/link.ts';
 import { allShards, shardOf, subjects } from './dispatch/streams.ts';
 import { unpackNotice } from './dispatch/wire.ts';
 import { Leases } from './leases.ts';
@@ -29,7 +30,6 @@ const renewalsPerLease = 4;
 const publishEveryMs = 1_000;
 /** How soon subscriptions and settings that were made elsewhere count in the plan; what is found here is told to them at once. */
 const followEveryMs = 3_000;
-const leaveMsMax = 2_000;
 /** Demand is a sum over all pages and changes slowly. */
 const demandEveryMs = 60_000;
 /** Changes a day below which a page counts as much as one at this rate: it is looked at now and then all the same. */
@@ -342,8 +342,7 @@ export class Coordinator {
   }
 
   async close(): Promise<void> {
-    // A server that is away cannot be taken leave of.
-    if (this.#nats) await Promise.race([this.#nats.drain(), this.#clock.sleep(leaveMsMax)]);
+    if (this.#nats) await unlink(this.#nats);
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 }

@@ -6,3 +6,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 process.exitCode = await main(process.argv.slice(2));
+
+/** All is kept and closed by now: what a library still holds on to is not waited for, but whoever reads slowly is. */
+const lingerMs = 5_000;
+setTimeout(() => {
+  if (process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
+}, lingerMs).unref();
