@@ -148,7 +148,7 @@ const serving = await Promise.all(
     const place = ['--data', join(folder, name), '--port', String(port)];
     const words = ['serve', config, ...place, '--store', postgres.url, ...keyOf(name), ...positionals];
     users.push(run(name, process.execPath, [bin, ...words]));
-    // Three servers need a moment to find their leader; until then it may end, and is started again.
+    // Three servers need a moment to find their leader, and it waits for them.
     for (;;) {
       const up = await fetch(`http://127.0.0.1:${port}/healthz`).then(
         (answer) => answer.ok,
