@@ -38,7 +38,7 @@ export {
   unchangedFor,
 } from './model/age-chain.ts';
 export { type AgeModel, type AgeModelOptions, ageModel } from './model/age-model.ts';
-export { type Kin, groupKeys, kinOf, sitePrefix } from './model/kin.ts';
+export { type GroupKeys, type Kin, groupKeys, kinOf, sitePrefix } from './model/kin.ts';
 export { NameTree } from './model/name-tree.ts';
 export type { ChangeModel, Known } from './model/model.ts';
 export { type PoissonModel, homogeneous, poisson, shaped } from './model/poisson.ts';

@@ -132,6 +132,15 @@ test('a held site waits, a page may leave the line', () => {
   expect(gates.waiting).toBe(0);
 });
 
+test('what an earlier process asked of one site counts for the server that it shares', () => {
+  const gates = new Gates();
+  for (const site of [1, 2]) gates.stand(site, 7, 10);
+  gates.recall(1, 50);
+  gates.wait(2, 21);
+  expect(gates.pass(59)).toBeUndefined();
+  expect(gates.pass(60)).toEqual({ page: 21, site: 2 });
+});
+
 test('the crowd counts a few of each line, and none of a site that is held', () => {
   const gates = new Gates();
   gates.setSpacing(0, 10);
@@ -159,4 +168,17 @@ test('requests made beside the asked ones are paid before the next', () => {
   expect(allowance.readyAt(5)).toBe(8);
   allowance.settle(-100, 8);
   expect(allowance.state().tokens).toBe(5);
+});
+
+test('a spacing that is widened counts from the last request on, and a hold stays what it was', () => {
+  const gates = new Gates();
+  gates.setSpacing(1, 10);
+  gates.recall(1, 100);
+  gates.setSpacing(1, 50);
+  gates.wait(1, 11);
+  expect(gates.pass(149)).toBeUndefined();
+  gates.holdUntil(1, 200);
+  gates.setSpacing(1, 60);
+  expect(gates.pass(199)).toBeUndefined();
+  expect(gates.pass(200)).toEqual({ page: 11, site: 1 });
 });

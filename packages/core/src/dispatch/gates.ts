@@ -70,10 +70,13 @@ export class Gates {
     this.#crowd += gate.held ? 0 : Math.min(crowdPerSite, gate.line.length);
   }
 
+  /** A wider spacing counts from the last request on, as far as that was not long ago. */
   setSpacing(site: number, spacing: number, breadth = 1): void {
     const gate = this.#gate(site);
+    if (!gate.held) gate.opensAt += Math.max(0, spacing - gate.spacing);
     gate.spacing = spacing;
     gate.breadth = breadth;
+    this.#queue(site, gate);
   }
 
   /**
@@ -227,6 +230,8 @@ export class Gates {
   recall(site: number, at: number): void {
     const gate = this.#gate(site);
     gate.opensAt = Math.max(gate.opensAt, at + gate.spacing);
+    const { server } = gate;
+    if (server) server.opensAt = Math.max(server.opensAt, at + server.spacing);
     this.#queue(site, gate);
   }
 

@@ -49,3 +49,11 @@ test('a budget of which nothing is used finds its price in seconds, however long
   }
   expect(slow.at(1020) / sure).toBeLessThan(0.01);
 });
+
+test('looks of which one tells count as if each had been told of', () => {
+  const [each, once] = [new Price(3_600), new Price(3_600)];
+  for (const price of [each, once]) price.follow(100, 1, 10, 0);
+  for (let look = 0; look < 4; look++) each.spent(0);
+  once.spent(0, 4);
+  expect(once.at(0)).toBeCloseTo(each.at(0), 9);
+});

@@ -96,11 +96,11 @@ export class Price {
     this.perPage = this.budget / Math.max(1, pages);
   }
 
-  spent(now: number): void {
+  spent(now: number, looks = 1): void {
     this.pass(now);
     this.paid = true;
     this.unused = 0;
-    this.level += 1 / this.inertia();
+    this.level += looks / this.inertia();
     this.bound();
   }
 

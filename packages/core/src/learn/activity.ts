@@ -21,6 +21,8 @@ const evidenceMax = 8;
 const evidenceFading = 1 / 300;
 const n = scales.length;
 
+const sayOf = (evidence: number): number => 1 / (1 + Math.exp(-evidence));
+
 export class Activity {
   private readonly found = new Float64Array(n);
   private readonly expected = new Float64Array(n);
@@ -31,7 +33,7 @@ export class Activity {
   private last = Number.NaN;
   private latest = 1;
   private evidence = evidenceStart;
-  private say = 1 / (1 + Math.exp(-evidenceStart));
+  private say = sayOf(evidenceStart);
 
   /** The factor now, as far as it has been borne out. */
   factor(now: number): number {
@@ -66,7 +68,28 @@ export class Activity {
     const gain = credit * Math.log(Math.max(this.latest, 0.05)) - plain * (this.latest - 1);
     const to = this.evidence * (1 - evidenceFading * plain) + gain;
     this.evidence = Math.max(-evidenceMax, Math.min(evidenceMax, to));
-    this.say = 1 / (1 + Math.exp(-this.evidence));
+    this.say = sayOf(this.evidence);
+  }
+
+  save(): number[] {
+    return [this.last, this.evidence, ...this.found, ...this.expected, ...this.credit, ...this.debit];
+  }
+
+  /** Takes back what `save` gave; false when it is not of this form. */
+  restore(saved: readonly number[], now: number): boolean {
+    const [last, evidence, ...sums] = saved;
+    if (sums.length !== 4 * n + 2 || !saved.every(Number.isFinite)) return false;
+    // A clock that was ahead must not stop time here until it is caught up.
+    this.last = Math.min(last!, now);
+    this.evidence = evidence!;
+    this.found.set(sums.slice(0, n));
+    this.expected.set(sums.slice(n, 2 * n));
+    this.credit.set(sums.slice(2 * n, 3 * n + 1));
+    this.debit.set(sums.slice(3 * n + 1));
+    for (let k = 0; k <= n; k++) this.weights[k] = this.credit[k]! / this.debit[k]!;
+    this.say = sayOf(this.evidence);
+    this.refresh();
+    return true;
   }
 
   private pass(now: number): void {

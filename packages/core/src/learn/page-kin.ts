@@ -38,13 +38,21 @@ export class PageKin {
 
   /** The groups of names that begin like the page's. */
   alikeOf(page: number): readonly number[] {
-    return [...this.alikes.subarray(alikeMost * page, alikeMost * (page + 1))].filter((group) => group >= 0);
+    const found: number[] = [];
+    for (let i = alikeMost * page; i < alikeMost * (page + 1); i++)
+      if (this.alikes[i]! >= 0) found.push(this.alikes[i]!);
+    return found;
   }
 
   setAlike(page: number, alike: readonly number[]): void {
-    for (const group of this.alikeOf(page)) this.siblings.close(group);
-    for (let k = 0; k < alikeMost; k++) this.alikes[alikeMost * page + k] = alike[k] ?? -1;
-    for (const group of alike) this.siblings.open(group, true);
+    const { alikes, siblings } = this;
+    // A million pages come at the start, so nothing is made to go through the groups.
+    for (let k = 0; k < alikeMost; k++) {
+      const place = alikeMost * page + k;
+      if (alikes[place]! >= 0) siblings.close(alikes[place]!);
+      alikes[place] = alike[k] ?? -1;
+    }
+    for (const group of alike) siblings.open(group, true);
   }
 
   /** Leaves with the siblings which of the page's groups concerns it most since its last look. */

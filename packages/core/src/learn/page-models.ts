@@ -10,7 +10,7 @@
  * Delicate: gaps of zero length tell nothing and are skipped; a change found at every look counts at most one and a half times a look, so
  * a page with a clock on it is not believed to change ever faster.
  */
-import { Activity } from './activity.ts';
+import type { GroupKeys } from '../model/kin.ts';
 import {
   MemoryWeights,
   bases,
@@ -25,6 +25,7 @@ import { PageKin } from './page-kin.ts';
 import { PageStates, stateBytes } from './page-states.ts';
 import { PriorRates, posteriorRate } from './prior-rates.ts';
 import { Rhythms, quantiles } from './rhythm.ts';
+import { SiteActivities } from './site-activities.ts';
 import { WeekShape, speedOf } from './week-shape.ts';
 
 const scales = memoryScales.length;
@@ -63,7 +64,7 @@ export class PageModels {
   private readonly parts: Required<Parts>;
   private readonly memories = Array.from({ length: contexts }, () => new MemoryWeights());
   private readonly rhythms = new Rhythms();
-  private readonly activities: (Activity | undefined)[] = [];
+  private readonly activities = new SiteActivities();
   private readonly states = new PageStates();
   private readonly priors = new PriorRates();
   private readonly features = new Float64Array(featureCount);
@@ -100,7 +101,7 @@ export class PageModels {
     this.kin.open(page, groups);
     this.priors.open(groups);
     const wide = groups.at(-1) ?? -1;
-    if (wide >= 0) this.activities[wide] ??= new Activity();
+    if (wide >= 0) this.activities.open(wide);
     this.settle(page, now);
   }
 
@@ -126,7 +127,7 @@ export class PageModels {
   /** The factor that the page's site has now. */
   activity(page: number, now: number): number {
     const wide = this.kin.of(page).at(-1);
-    return wide === undefined || !this.parts.activity ? 1 : this.activities[wide]!.factor(now);
+    return wide === undefined || !this.parts.activity ? 1 : this.activities.factor(wide, now);
   }
 
   /** What is to be expected of the page at `now`, left in `mass`, `rate` and `together`. */
@@ -280,7 +281,7 @@ export class PageModels {
 
   private learnActivity(page: number, at: number, plain: number, credit: number): void {
     const wide = this.kin.of(page).at(-1);
-    if (wide !== undefined) this.activities[wide]!.learn(at, plain, credit);
+    if (wide !== undefined) this.activities.learn(wide, at, plain, credit);
   }
 
   /** Moves the page's own state to the look at `at`, which found `number` changes, about at `when`. */
@@ -359,31 +360,38 @@ export class PageModels {
     return true;
   }
 
-  /** What belongs to no single page. Groups' counts are not in it: they come back with the pages. */
-  saveShared(): unknown {
+  /** What belongs to no single page. Groups' counts of changes are not in it: they come back with the pages. */
+  saveShared(keys: GroupKeys): Shared {
     return {
       guess: this.priors.guess,
       memories: this.memories.map((weights) => weights.save()),
       week: this.week.save(),
       siblings: this.kin.siblings.save(),
+      episodes: this.kin.siblings.saveEpisodes(keys),
+      activities: this.activities.save(keys),
     };
   }
 
-  restoreShared(saved: unknown): void {
-    const s = saved as Shared;
-    this.priors.guess = s.guess;
-    s.memories.forEach((weights, i) => this.memories[i]?.restore(weights));
-    this.week.restore(s.week);
-    this.kin.siblings.restore(s.siblings);
+  /** By now the pages are known, and with them the groups. */
+  restoreShared(saved: Shared, keys: GroupKeys, now: number): void {
+    this.priors.guess = saved.guess;
+    saved.memories.forEach((weights, i) => this.memories[i]?.restore(weights));
+    this.week.restore(saved.week);
+    this.kin.siblings.restore(saved.siblings);
+    this.kin.siblings.restoreEpisodes(saved.episodes ?? [], keys, now);
+    this.activities.restore(saved.activities ?? [], keys, now);
   }
 }
 
 /** Bytes a page in the store. */
 const savedBytes = stateBytes + 2 * quantiles + 4;
 
-interface Shared {
+export interface Shared {
   readonly guess: number;
   readonly memories: readonly number[][];
   readonly week: number[][];
   readonly siblings: number[][];
+  /** Not in what earlier versions saved. */
+  readonly episodes?: number[][];
+  readonly activities?: number[][];
 }

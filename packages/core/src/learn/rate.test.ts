@@ -18,7 +18,12 @@ test('exact changes alone give count over time, and no news is no rate', () => {
   expect(estimateRate({ changedGaps: [], freeTime: 20, exact: 5 }).rate).toBeCloseTo(0.25, 12);
   expect(estimateRate({ changedGaps: [], freeTime: 20, exact: 0 })).toEqual({ rate: 0, interval: [0, 1.920729 / 20] });
   expect(estimateRate({ changedGaps: [1, 2], freeTime: 0, exact: 0 }).rate).toBe(Infinity);
-  expect(estimateRate({ changedGaps: [1, 2], freeTime: 0, exact: 0 }).interval[0]).toBeGreaterThan(0);
+  for (const looks of [2, 12, 40]) {
+    const { interval } = estimateRate({ changedGaps: Array.from({ length: looks }, () => 3), freeTime: 0, exact: 0 });
+    expect(looks * Math.log(-Math.expm1(-3 * interval[0]))).toBeCloseTo(-1.920729, 6);
+    expect(interval[1]).toBe(Infinity);
+  }
+  expect(estimateRate({ changedGaps: [], freeTime: 0, exact: 1 }).interval).toEqual([0, Infinity]);
 });
 
 test('the rate is where the likelihood is highest and lies in its interval', () => {

@@ -7,7 +7,7 @@
  *   l(r) = n ln r + sum ln(1 - exp(-r g)) - r T,   l'(r) = n/r + sum g/(exp(r g) - 1) - T,
  * which is concave, so the maximum is the only root of l'. The 95 % interval is the profile likelihood's:
  * l(max) - l(r) = 1.92. Delicate: r g near 0 (expm1) and every look changed (the maximum is then at infinity).
- * Cost: O(changed gaps) an iteration, about ten iterations.
+ * Cost: O(changed gaps) an iteration, about ten iterations, and as many for the interval.
  */
 
 export interface Looks {
@@ -37,11 +37,15 @@ export function estimateRate(looks: Looks): RateEstimate {
   const events = countOf(looks) + exact;
   if (freeTime <= 0 && events === 0) return { rate: 0, interval: [0, Infinity] };
   if (events === 0) return { rate: 0, interval: [0, drop / freeTime] };
-  const best = rate === Infinity ? 0 : logLikelihood(looks, rate);
-  const level = best - drop;
-  const start = rate === Infinity ? 1 / meanOf(changedGaps) : rate;
-  const low = crossing(looks, level, start, 0.5);
-  const high = rate === Infinity ? Infinity : crossing(looks, level, start, 2);
+  if (rate === Infinity) {
+    if (changedGaps.length === 0) return { rate, interval: [0, Infinity] };
+    // The likelihood of changed gaps alone rises to 1.
+    const low = crossing({ ...looks, exact: 0 }, -drop, 1 / meanOf(changedGaps), 0.5);
+    return { rate, interval: [low, Infinity] };
+  }
+  const level = logLikelihood(looks, rate)[0] - drop;
+  const low = crossing(looks, level, rate, 0.5);
+  const high = crossing(looks, level, rate, 2);
   return { rate, interval: [low, high] };
 }
 
@@ -88,28 +92,38 @@ export function maximumLikelihoodRate(looks: Looks, guess = 0): number {
   return rate;
 }
 
-function logLikelihood(looks: Looks, rate: number): number {
-  const { changedGaps, gapCounts, freeTime, exact } = looks;
-  let sum = -rate * freeTime + (exact > 0 ? exact * Math.log(rate) : 0);
-  for (let i = 0; i < changedGaps.length; i++)
-    sum += (gapCounts?.[i] ?? 1) * Math.log(-Math.expm1(-rate * changedGaps[i]!));
-  return sum;
+/** The log-likelihood of a rate and its slope there. */
+function logLikelihood({ changedGaps, gapCounts, freeTime, exact }: Looks, rate: number): [number, number] {
+  let value = -rate * freeTime + (exact > 0 ? exact * Math.log(rate) : 0);
+  let slope = exact / rate - freeTime;
+  for (let i = 0; i < changedGaps.length; i++) {
+    const count = gapCounts?.[i] ?? 1;
+    const chance = -Math.expm1(-rate * changedGaps[i]!);
+    value += count * Math.log(chance);
+    slope += (count * changedGaps[i]! * (1 - chance)) / chance;
+  }
+  return [value, slope];
 }
 
-/** Where the likelihood has fallen to `level`, going from `start` by `factor`. */
+/**
+ * Where the likelihood has fallen to `level`, going from `start` by `factor`. Newton's steps from beyond that point: as the
+ * likelihood is concave, each falls short of it and none leaps over it.
+ */
 function crossing(looks: Looks, level: number, start: number, factor: number): number {
-  let inside = start;
-  let outside = start * factor;
-  for (let i = 0; i < 200 && logLikelihood(looks, outside) > level; i++) {
-    inside = outside;
-    outside *= factor;
+  let rate = start;
+  let value = level;
+  let slope = 0;
+  for (let i = 0; i < 200 && value >= level; i++) {
+    rate *= factor;
+    [value, slope] = logLikelihood(looks, rate);
   }
   for (let i = 0; i < 60; i++) {
-    const middle = Math.sqrt(inside * outside);
-    if (logLikelihood(looks, middle) > level) inside = middle;
-    else outside = middle;
+    const step = (level - value) / slope;
+    rate += step;
+    if (!(Math.abs(step) > 1e-12 * rate)) break;
+    [value, slope] = logLikelihood(looks, rate);
   }
-  return Math.sqrt(inside * outside);
+  return rate;
 }
 
 function meanOf(values: ArrayLike<number>): number {

@@ -11,6 +11,8 @@
  * what is said is believed as far as chances of about that size have come true (`trusted`).
  * Cost: O(groups of the page) a look; no state a page.
  */
+import type { GroupKeys } from '../model/kin.ts';
+import { LatestGroups } from './latest-groups.ts';
 
 /** How much of the usual share an episode is taken to have before its first sibling is seen, in looks. */
 const strength = 2;
@@ -29,6 +31,8 @@ const levelsPerHalving = 1.5;
 const trustWorth = 2;
 const trustFading = 1 / 1000;
 const chanceMost = 0.98;
+/** Groups whose episodes are saved: 100 bytes each, written every minute. */
+const savedMost = 2048;
 
 export class Siblings {
   private from = new Float64Array(64).fill(-Infinity);
@@ -46,6 +50,7 @@ export class Siblings {
   /** Of chances of about the same size, how many changes were theirs and how many they said. */
   private readonly trueCredit = new Float64Array(2 * levels).fill(trustWorth);
   private readonly trueDebit = new Float64Array(2 * levels).fill(trustWorth);
+  private readonly latest = new LatestGroups(savedMost);
   /** Set by `consider`: the group that concerns the page most, -1 for none, its chance as it says and as it is believed. */
   group = -1;
   said = 0;
@@ -136,6 +141,8 @@ export class Siblings {
 
   /** A member was found changed in (from, until]. True when this opens a new episode. */
   found(group: number, from: number, until: number): boolean {
+    // Groups of one have nobody to tell.
+    if (this.members[group]! > 1) this.latest.touch(group);
     if (from < this.until[group]! && until > this.from[group]!) {
       this.from[group] = Math.max(from, this.from[group]!);
       this.until[group] = Math.min(until, this.until[group]!);
@@ -149,7 +156,30 @@ export class Siblings {
     return true;
   }
 
-  /** What groups of each size have shown: groups have other numbers after a restart, so their own is learned anew. */
+  /** The latest episodes, each with its group's key, and what the group has shown. */
+  saveEpisodes(keys: GroupKeys): number[][] {
+    const sums = this.sums();
+    return [...this.latest].map((group) => [keys.keyOf(group), ...sums.map((sum) => sum[group]!)]);
+  }
+
+  restoreEpisodes(saved: readonly number[][], keys: GroupKeys, now: number): void {
+    const sums = this.sums();
+    for (const [key, ...state] of saved) {
+      const group = keys.groupOf(key!);
+      if (group === undefined || !(this.members[group]! > 0)) continue;
+      if (state.length !== sums.length || !state.every(Number.isFinite)) continue;
+      sums.forEach((sum, i) => (sum[group] = state[i]!));
+      // A clock that was ahead: nobody has been looked at since.
+      this.until[group] = Math.min(this.until[group]!, now);
+      this.latest.touch(group);
+    }
+  }
+
+  private sums(): readonly Float64Array[] {
+    return [this.from, this.until, this.hits, this.looks, this.credit, this.debit];
+  }
+
+  /** What groups of each size have shown, and what chances of each size. */
   save(): number[][] {
     return this.lasting().map((sums) => [...sums]);
   }

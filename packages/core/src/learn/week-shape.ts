@@ -101,7 +101,8 @@ export class WeekShape {
   }
 
   save(): number[][] {
-    return [[...this.credit], [...this.debit], [this.learned], [...this.says], [...this.sureness]];
+    const since = [this.learned, this.sinceRefresh, this.refreshedAt];
+    return [[...this.credit], [...this.debit], since, [...this.says], [...this.sureness], [...this.values]];
   }
 
   restore(saved: readonly number[][]): void {
@@ -109,11 +110,14 @@ export class WeekShape {
     this.credit.set(saved[0]);
     this.debit.set(saved[1]);
     this.learned = saved[2]?.[0] ?? 0;
+    this.sinceRefresh = saved[2]?.[1] ?? 0;
+    this.refreshedAt = saved[2]?.[2] ?? Number.NaN;
     if (saved[3]?.length === speeds && saved[4]?.length === speeds) {
       this.says.set(saved[3]);
       this.sureness.set(saved[4]);
     }
-    if (this.learned > 0) this.refresh(Number.NaN);
+    if (saved[5]?.length === hoursInWeek) this.draw((i) => saved[5]![i]!);
+    else if (this.learned > 0) this.refresh(Number.NaN);
   }
 
   private refresh(now: number): void {
@@ -148,9 +152,14 @@ export class WeekShape {
         kernel,
       );
     }
+    this.draw((i) => days[Math.floor(i / 24)]! * hours[i % 24]!);
+  }
+
+  /** Takes these relative intensities for the shape. */
+  private draw(intensityOf: (hourOfWeek: number) => number): void {
     let sum = 0;
     for (let i = 0; i < hoursInWeek; i++) {
-      this.values[i] = days[Math.floor(i / 24)]! * hours[i % 24]!;
+      this.values[i] = intensityOf(i);
       sum += this.values[i]!;
     }
     for (let i = 0; i < hoursInWeek; i++) {

@@ -200,7 +200,8 @@ export function addGainOf(page: Collected, { at, probability }: Moments, e: numb
   }
 }
 
-function oneMoreChange(alive: Float64Array, chance: number): number {
+/** One more change may have come: how likely each number of later ones still shows it, and their sum. */
+export function oneMoreChange(alive: Float64Array, chance: number): number {
   let sum = 0;
   for (let q = alive.length - 1; q > 0; q--) {
     alive[q] = alive[q] * (1 - chance) + alive[q - 1] * chance;

@@ -16,6 +16,14 @@ export interface Kin {
   readonly groupNames: readonly string[];
 }
 
+/** Names for groups that outlive their numbers: a process that starts anew knows the same groups by the same keys. */
+export interface GroupKeys {
+  /** A whole number below 2^53. */
+  keyOf(group: number): number;
+  /** Undefined for a key that no group has. */
+  groupOf(key: number): number | undefined;
+}
+
 /** More levels than this add cost and no knowledge: the levels kept are the narrowest ones and the widest. */
 const levelsMax = 4;
 

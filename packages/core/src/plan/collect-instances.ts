@@ -13,6 +13,8 @@ export const allKinds: Kinds = {
   urgencies: ['uniform', 'decay', 'window', 'polynomial'],
 };
 
+export const kindsAndTables: Kinds = { ...allKinds, urgencies: [...allKinds.urgencies, 'table'] };
+
 export function randomEpoch(
   next: () => number,
   instants: number,
@@ -40,6 +42,12 @@ export function randomEpoch(
     urgency: urgency(pick(kinds.urgencies)),
   });
   return { instants, capacity, pages: Array.from({ length: pages }, page) };
+}
+
+/** An epoch so small that every schedule can be tried. */
+export function smallEpoch(next: () => number): CollectProblem {
+  const whole = (below: number) => Math.floor(next() * below);
+  return randomEpoch(next, 2 + whole(4), 1 + whole(3), 1 + whole(2), kindsAndTables);
 }
 
 /** g(s, f) word for word: every change, every later change. */

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Collected, isSparse, momentsOf, urgencyGrowth } from '../loss/capture.ts';
 import { random } from '../simulate/random.ts';
-import { allKinds, bestByTrying, gainByDefinition, randomEpoch, utilityByDefinition } from './collect-instances.ts';
+import {
+  bestByTrying,
+  gainByDefinition,
+  kindsAndTables,
+  randomEpoch,
+  smallEpoch,
+  utilityByDefinition,
+} from './collect-instances.ts';
 import { collectOptimal } from './collect-optimal.ts';
 import { pageMarket } from './collect-page.ts';
 import { collect, wic } from './collect.ts';
@@ -95,10 +102,7 @@ describe('Algorithm 1', () => {
           1 + Math.floor(next() * 12),
           1 + Math.floor(next() * 6),
           Math.floor(next() * 4),
-          {
-            ...allKinds,
-            urgencies: [...allKinds.urgencies, 'table'],
-          },
+          kindsAndTables,
         );
         const found = collect(problem);
         expect(lists(found.schedule)).toEqual(algorithmOne(problem));
@@ -127,16 +131,7 @@ describe('Algorithm 1', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const next = random(seed);
-        const problem = randomEpoch(
-          next,
-          2 + Math.floor(next() * 4),
-          1 + Math.floor(next() * 3),
-          1 + Math.floor(next() * 2),
-          {
-            ...allKinds,
-            urgencies: [...allKinds.urgencies, 'table'],
-          },
-        );
+        const problem = smallEpoch(next);
         const best = bestByTrying(problem);
         const growth = Math.max(...problem.pages.map(({ urgency }) => urgencyGrowth(urgency, problem.instants)));
         const { utility } = collect(problem);
@@ -211,10 +206,7 @@ describe('one page at prices', () => {
       fc.property(seeds, (seed) => {
         const next = random(seed);
         const instants = 1 + Math.floor(next() * 7);
-        const { pages } = randomEpoch(next, instants, 1, 1, {
-          ...allKinds,
-          urgencies: [...allKinds.urgencies, 'table'],
-        });
+        const { pages } = randomEpoch(next, instants, 1, 1, kindsAndTables);
         const anySign = next() < 0.5;
         const price = Float64Array.from({ length: instants }, () =>
           anySign ? next() * 2 - 1 : Math.floor(next() * 3) / 2,

@@ -22,6 +22,7 @@ import {
   decayOf,
   gainsFrom,
   momentsOf,
+  oneMoreChange,
   urgencyAfter,
 } from '../loss/capture.ts';
 import type { Life } from '../loss/utility.ts';
@@ -367,7 +368,7 @@ export function rowGains(pages: Int32Array, all: readonly Valued[], instantsMax:
     change: (i, chance) => {
       const page = all[pages[i]];
       const forget = changesToForget(page.life);
-      if (forget < Infinity) for (const row of rows[i]) row.shown = oneMore(row.alive, chance);
+      if (forget < Infinity) for (const row of rows[i]) row.shown = oneMoreChange(row.alive, chance);
       const alive = new Float64Array(forget === Infinity ? 1 : Math.min(forget, instantsMax));
       alive[0] = 1;
       rows[i].push({ at: now, worth: page.weight * chance, alive, shown: 1 });
@@ -378,14 +379,4 @@ export function rowGains(pages: Int32Array, all: readonly Valued[], instantsMax:
       rows[i].length = 0;
     },
   };
-}
-
-function oneMore(alive: Float64Array, chance: number): number {
-  let sum = 0;
-  for (let q = alive.length - 1; q > 0; q--) {
-    alive[q] = alive[q] * (1 - chance) + alive[q - 1] * chance;
-    sum += alive[q];
-  }
-  alive[0] *= 1 - chance;
-  return sum + alive[0];
 }

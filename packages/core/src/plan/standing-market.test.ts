@@ -114,6 +114,40 @@ describe('standing market', () => {
     );
   });
 
+  test('sites that stand on one server share its cap: every limit is kept, and the bound proves that nothing better can be had', () => {
+    const cap = fc.constantFrom(Infinity, 0.7, 0.1);
+    let bound = 0;
+    fc.assert(
+      fc.property(
+        fc.array(page, { minLength: 3, maxLength: 12 }),
+        fc.array(cap, { minLength: 3, maxLength: 3 }),
+        fc.constantFrom(0.2, 0.8, 2),
+        fc.double({ min: 0.05, max: 20, noNaN: true }),
+        (pages, caps, serverCap, budget) => {
+          const market = new StandingMarket();
+          caps.forEach((most, site) => market.setCap(site, most));
+          pages.forEach(({ scale, site, spacing }, i) => market.set(i, scale, site, spacing));
+          // The third stood there once.
+          for (const site of [0, 1, 2]) market.standAt(site, 7, serverCap);
+          market.standAt(2, undefined);
+          const standing = market.clear(budget);
+          const looks = [0, 0, 0];
+          pages.forEach(({ site }, i) => (looks[site]! += 1 / market.every(i, standing)));
+          const exact = 1 + 1e-6;
+          expect(looks[0]! + looks[1]! + looks[2]!).toBeLessThanOrEqual(budget * exact);
+          expect(looks[0]! + looks[1]!).toBeLessThanOrEqual(serverCap * exact);
+          caps.forEach((most, site) => expect(looks[site]).toBeLessThanOrEqual(most * exact));
+          expect(standing.lowerBound / standing.loss).toBeCloseTo(1, 5);
+          const dear = new Map(standing.dearSites.map(({ site, looksPerSecond }) => [site, looksPerSecond]));
+          for (const [site, many] of dear) expect(many / looks[site]!).toBeCloseTo(1, 6);
+          if (dear.has(0) && dear.has(1) && looks[0]! < caps[0]! / exact) bound++;
+        },
+      ),
+      { seed: 7, numRuns: 200 },
+    );
+    expect(bound).toBeGreaterThan(20);
+  });
+
   test('a page’s new model takes the place of the old one', () => {
     const market = new StandingMarket();
     for (let i = 0; i < 100; i++) market.set(i, 1 / (i + 1), i % 7);
@@ -136,6 +170,16 @@ describe('standing market', () => {
     const poor = new StandingMarket();
     poor.set(0, 1, 0);
     expect(poor.clear(0).price).toBe(Infinity);
+  });
+
+  test('a limit as large as the budget leaves the price that the budget has', () => {
+    for (const budget of Array.from({ length: 50 }, (_, i) => 0.1 * (i + 1))) {
+      const market = new StandingMarket();
+      for (let i = 0; i < 3; i++) market.set(i, 1e-4 * (i + 1), 0);
+      const { price } = market.clear(budget);
+      market.setCap(0, budget);
+      expect(market.clear(budget).price / price).toBeCloseTo(1, 9);
+    }
   });
 
   test('the whole spacing of one site is worth more than its cap allows: only that site is dear', () => {

@@ -3,18 +3,20 @@
  *
  *     min Σ_p k_p·ℓ(q_p)   subject to   Σ_p q_p ≤ budget,  Σ_{p on site s} q_p ≤ cap_s,  q_p ≤ 1 ⁄ spacing_p,
  *
+ * and Σ_{s on server v} Σ_{p on site s} q_p ≤ cap_v where sites stand on one server,
  * where a page of rate × weight k that is looked at q times a second has k·ℓ(q) weighted changes waiting on average. ℓ is that
  * of the collection's week (steady-curve.ts); without one it is 1 ⁄ 2q: looks at even distances are then the best there are.
  * A page whose changes fade (loss/fading.ts) has a curve of its own kind: looks a·L(x), loss b·l(x) at x = π·a ⁄ b; for the others a = 1, b = k.
  * At a price π pages of one kind and of about the same b ⁄ a on a site want the same multiple of Σ a, or of Σ √(a·b) where looks go
  * with 1 ⁄ √π: two numbers for each size (a factor of b ⁄ a: 2^¼, and 2^1⁄16 for pages that fade) answer for all pages of a site.
  *
- * Invariant: as in market.ts a page's price is the greater of the whole's and its site's own; the dual value bounds every
- * plan of looks made ahead from below.
+ * Invariant: as in market.ts a page's price is the greatest of the whole's, its server's and its site's own (limits lie within each
+ * other, so each is found with the greater ones left out); the dual value bounds every plan of looks made ahead from below.
  * Cost: a page's new model costs O(1); new prices cost O(sites × sizes + pages with a spacing of their own), whatever the number
  * of pages (a collection has a few dozen sizes); the certificate of a week reads the curve once a page. Memory: four numbers a page.
  */
-import { type Fading, type FadingPage, bestDistance, bestLooks, lossAt } from '../loss/fading.ts';
+import { type Fading, type FadingPage, bestLooks, lossAt } from '../loss/fading.ts';
+import { type Wants, costAt, every } from './page-cost.ts';
 import { type SteadyCurve, evenCurve } from './steady-curve.ts';
 
 export interface Prices {
@@ -22,8 +24,8 @@ export interface Prices {
   readonly price: number;
   /** Looks a second that the prices call for. */
   readonly looksPerSecond: number;
-  /** Sites whose cap binds, with what one more look there saves beyond the price. */
-  readonly dearSites: readonly { readonly site: number; readonly price: number }[];
+  /** Sites whose cap binds, or that of their server, with what one more look there saves beyond the price, and the looks a second they have. */
+  readonly dearSites: readonly { readonly site: number; readonly price: number; readonly looksPerSecond: number }[];
 }
 
 export interface Standing extends Prices {
@@ -48,6 +50,21 @@ interface SiteBook {
   readonly sizes: Sizes;
   cap: number;
   readonly limited: Set<number>;
+  server: ServerBook | undefined;
+}
+
+/** Sites that stand on one server. */
+interface ServerBook {
+  cap: number;
+  readonly sites: Set<number>;
+}
+
+interface Solved {
+  readonly price: number;
+  /** By site: its own price, or its server's where that is greater; of use where it is above the whole's. */
+  readonly own: Float64Array;
+  /** What the limits of sites and servers are worth beyond that of the whole: Σ price beyond the next wider limit's × cap. */
+  readonly rents: number;
 }
 
 const sizesPerDoubling = 4;
@@ -55,9 +72,6 @@ const sizesPerDoubling = 4;
 const fadingSizesPerDoubling = 16;
 /** Sizes of numbers lie within this; kinds of loss are this far apart. */
 const sizesMost = 1 << 16;
-
-/** A page as the market has it: its kind of loss, a and b. */
-type Wants = FadingPage | { readonly fading?: undefined; readonly a: number; readonly b: number };
 
 export class StandingMarket {
   readonly #scale: number[] = [];
@@ -67,6 +81,7 @@ export class StandingMarket {
   readonly #fading = new Map<number, FadingPage>();
   readonly #kinds = new Map<string, number>();
   readonly #sites: SiteBook[] = [];
+  readonly #servers = new Map<number, ServerBook>();
   /** Those of all sites together. */
   readonly #sizes: Sizes = new Map();
   /** Σ k of all pages: what a mean delay is a mean over. */
@@ -84,7 +99,7 @@ export class StandingMarket {
 
   #book(site: number): SiteBook {
     for (let next = this.#sites.length; next <= site; next++)
-      this.#sites.push({ sizes: new Map(), cap: Infinity, limited: new Set() });
+      this.#sites.push({ sizes: new Map(), cap: Infinity, limited: new Set(), server: undefined });
     return this.#sites[site];
   }
 
@@ -95,6 +110,26 @@ export class StandingMarket {
 
   capOf(site: number): number {
     return this.#sites[site]?.cap ?? Infinity;
+  }
+
+  /** The site stands on a server with others, numbered as the caller likes, which takes so many looks a second; or on none. */
+  standAt(site: number, server: number | undefined, looksPerSecond = Infinity): void {
+    const book = this.#book(site);
+    book.server?.sites.delete(site);
+    book.server = undefined;
+    if (server === undefined) return;
+    const known = this.#servers.get(server) ?? { cap: looksPerSecond, sites: new Set() };
+    this.#servers.set(server, known);
+    known.cap = looksPerSecond;
+    known.sites.add(site);
+    book.server = known;
+  }
+
+  /** Whether the site stands there by what was said last. */
+  standsAt(site: number, server: number | undefined, looksPerSecond = Infinity): boolean {
+    const known = this.#sites[site]?.server;
+    if (server === undefined || !known) return server === undefined && !known;
+    return known === this.#servers.get(server) && known.cap === looksPerSecond;
   }
 
   has(page: number): boolean {
@@ -155,30 +190,31 @@ export class StandingMarket {
 
   /** The prices at which the collection lives within this many looks a second; `curve` is the week of all pages. */
   prices(looksPerSecond: number, curve = evenCurve): Prices {
-    const { own, price } = this.#solve(looksPerSecond, curve);
+    return this.#told(this.#solve(looksPerSecond, curve), curve);
+  }
+
+  #told({ price, own }: Solved, curve: SteadyCurve): Prices {
     if (price === Infinity) return { price, looksPerSecond: 0, dearSites: [] };
-    let looks = 0;
-    const dearSites: { site: number; price: number }[] = [];
+    let looksPerSecond = 0;
+    const dearSites: { site: number; price: number; looksPerSecond: number }[] = [];
     this.#sites.forEach((book, site) => {
-      if (own[site] > price) dearSites.push({ site, price: own[site] - price });
-      looks += this.#wanted(book.sizes, book.limited, Math.max(price, own[site]), curve);
+      const looks = this.#wanted(book.sizes, book.limited, Math.max(price, own[site]), curve);
+      if (own[site] > price) dearSites.push({ site, price: own[site] - price, looksPerSecond: looks });
+      looksPerSecond += looks;
     });
-    return { price, looksPerSecond: looks, dearSites };
+    return { price, looksPerSecond, dearSites };
   }
 
   /** The prices, what they lead to, and what no plan can be better than. */
   clear(looksPerSecond: number, curve = evenCurve): Standing {
-    const prices = this.prices(looksPerSecond, curve);
+    const solved = this.#solve(looksPerSecond, curve);
+    const prices = this.#told(solved, curve);
     if (prices.price === Infinity) return { ...prices, loss: Infinity, lowerBound: Infinity };
     let loss = 0;
-    let lowerBound = -prices.price * looksPerSecond;
-    const due = new Float64Array(this.#sites.length).fill(prices.price);
-    for (const { site, price } of prices.dearSites) {
-      due[site] += price;
-      lowerBound -= price * this.#sites[site].cap;
-    }
+    let lowerBound = -prices.price * looksPerSecond - solved.rents;
+    const due = solved.own.map((own) => Math.max(own, prices.price));
     const charge = (wants: Wants, spacing: number, price: number): void => {
-      const cost = wants.fading ? fadingCost(wants, spacing, price) : evenCost(wants, spacing, price, curve);
+      const cost = costAt(wants, spacing, price, curve);
       loss += cost.loss;
       lowerBound += cost.lower;
     };
@@ -226,28 +262,77 @@ export class StandingMarket {
   }
 
   /**
-   * Sites whose cap binds at the price without them are dear; what they leave over makes looks cheaper elsewhere, which may make
-   * others dear, never the other way round. Few are, so the rest is told from the sizes of all pages together.
+   * Sites and servers whose cap binds at the price without them are dear; what they leave over makes looks cheaper elsewhere, which
+   * may make others dear, never the other way round. Few are, so the rest is told from the sizes of all pages together.
    */
-  #solve(looksPerSecond: number, curve: SteadyCurve): { readonly own: Float64Array; readonly price: number } {
+  #solve(looksPerSecond: number, curve: SteadyCurve): Solved {
     const own = new Float64Array(this.#sites.length);
     const rest: Sizes = new Map(Array.from(this.#sizes, ([size, known]) => [size, { ...known }]));
     let limited = this.#sites.flatMap((book) => [...book.limited]);
+    const served = new Map<ServerBook, number>();
     let left = looksPerSecond;
+    const setApart = (site: number): void => {
+      const book = this.#sites[site];
+      for (const [size, gone] of book.sizes) add(rest, size, gone, -1);
+      if (book.limited.size > 0) limited = limited.filter((page) => this.#site[page] !== site);
+    };
+    const ownPrice = (site: number): number =>
+      leastPrice((price) => this.#wantedOn(site, price, curve), this.#sites[site].cap);
     for (;;) {
       const demand = (price: number): number => this.#wanted(rest, limited, price, curve);
       const price = left > 0 ? leastPrice(demand, left) : Infinity;
       let more = false;
-      this.#sites.forEach((book, site) => {
-        if (own[site] > 0 || !(this.#wanted(book.sizes, book.limited, price, curve) > book.cap)) return;
-        own[site] = leastPrice((p) => this.#wanted(book.sizes, book.limited, p, curve), book.cap);
-        left -= book.cap;
-        for (const [size, gone] of book.sizes) add(rest, size, gone, -1);
-        if (book.limited.size > 0) limited = limited.filter((page) => this.#site[page] !== site);
+      for (const server of this.#servers.values()) {
+        const wanted = (atPrice: number): number => this.#servedAt(server, atPrice, curve);
+        if (served.has(server) || !exceeds(wanted(price), server.cap)) continue;
+        const atServer = leastPrice(wanted, server.cap);
+        served.set(server, atServer);
+        left -= server.cap;
+        for (const site of server.sites) {
+          if (this.#isEmpty(site)) continue;
+          // One that was dear by itself has its looks from the server now.
+          if (own[site] > 0) left += this.#sites[site].cap;
+          else setApart(site);
+          own[site] = Math.max(atServer, ownPrice(site));
+        }
+        more = true;
+      }
+      this.#sites.forEach(({ cap }, site) => {
+        if (own[site] > 0 || !exceeds(this.#wantedOn(site, price, curve), cap)) return;
+        own[site] = ownPrice(site);
+        left -= cap;
+        setApart(site);
         more = true;
       });
-      if (!more) return { own, price };
+      if (!more) return { price, own, rents: this.#rents(price, own, served) };
     }
+  }
+
+  #rents(price: number, own: Float64Array, served: ReadonlyMap<ServerBook, number>): number {
+    let rents = 0;
+    for (const [{ cap }, atServer] of served) rents += Math.max(0, atServer - price) * cap;
+    this.#sites.forEach(({ cap, server }, site) => {
+      const beyond = own[site] - Math.max(price, (server && served.get(server)) ?? 0);
+      if (beyond > 0) rents += beyond * cap;
+    });
+    return rents;
+  }
+
+  /** Looks a second on a server whose sites keep to their own caps. */
+  #servedAt({ sites }: ServerBook, price: number, curve: SteadyCurve): number {
+    let sum = 0;
+    for (const site of sites) sum += Math.min(this.#sites[site].cap, this.#wantedOn(site, price, curve));
+    return sum;
+  }
+
+  #isEmpty(site: number): boolean {
+    const { sizes, limited } = this.#sites[site];
+    return sizes.size + limited.size === 0;
+  }
+
+  #wantedOn(site: number, price: number, curve: SteadyCurve): number {
+    const { sizes, limited } = this.#sites[site];
+    return this.#wanted(sizes, limited, price, curve);
   }
 
   #wanted(sizes: Sizes, limited: Iterable<number>, price: number, curve: SteadyCurve): number {
@@ -261,6 +346,9 @@ export class StandingMarket {
   }
 }
 
+/** A limit that is met to the last digit does not bind: one that takes the whole budget would leave nothing, at no price. */
+const exceeds = (wanted: number, cap: number): boolean => wanted > cap * (1 + 1e-9);
+
 function add(sizes: Sizes, size: number, more: Size, sign: 1 | -1): void {
   const known = sizes.get(size);
   if (!known) {
@@ -271,37 +359,6 @@ function add(sizes: Sizes, size: number, more: Size, sign: 1 | -1): void {
   known.sum += sign * more.sum;
   known.roots += sign * more.roots;
   if (known.count === 0) sizes.delete(size);
-}
-
-/** Seconds between looks at a price; Infinity for a page that never changes, or that no look is worth. */
-function every({ fading, a, b }: Wants, spacing: number, price: number, curve: SteadyCurve): number {
-  if (!(b > 0)) return Infinity;
-  if (!(price > 0)) return spacing;
-  return Math.max(spacing, fading ? bestDistance(fading, (price * a) / b) / a : 1 / curve.looks(price / b));
-}
-
-interface Cost {
-  readonly loss: number;
-  /** The least of loss + price × looks. */
-  readonly lower: number;
-}
-
-function evenCost(wants: Wants, spacing: number, price: number, curve: SteadyCurve): Cost {
-  const scale = wants.b;
-  // At no price at all, pages are looked at as often as they may be.
-  if (spacing > 0 && every(wants, spacing, price, curve) === spacing) {
-    const loss = (scale * spacing) / 2;
-    return { loss, lower: scale * curve.lower((spacing * spacing) / 2) + price / spacing - loss };
-  }
-  const ratio = price / scale;
-  return price > 0 ? { loss: scale * curve.loss(ratio), lower: scale * curve.lower(ratio) } : { loss: 0, lower: 0 };
-}
-
-/** Even distances are the best there are, so loss and bound are one. */
-function fadingCost(page: FadingPage, spacing: number, price: number): Cost {
-  const seconds = every(page, spacing, price, evenCurve);
-  const loss = page.b * lossAt(page.fading, page.a * seconds);
-  return { loss, lower: loss + (seconds > 0 && seconds < Infinity ? price / seconds : 0) };
 }
 
 /** The least price at which no more than the cap is wanted. Demand falls about with the root of the price, or not at all. */

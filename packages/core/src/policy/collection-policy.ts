@@ -4,6 +4,7 @@
  *
  * Where the budget is smaller than what was given, everybody has proportionally less, so that no collection is starved.
  */
+import type { GroupKeys } from '../model/kin.ts';
 import type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy.ts';
 import { bytesOf, valueOf } from './saved-text.ts';
 
@@ -62,11 +63,11 @@ export class CollectionPolicy implements Policy {
     this.#share(now);
   }
 
-  next(now: number): Choice | undefined {
+  next(now: number, waitingSince?: number): Choice | undefined {
     if (!this.#shared) this.#share(now);
     let first: Choice | undefined;
     for (const { policy } of this.#collections) {
-      const choice = policy.next(now);
+      const choice = policy.next(now, waitingSince);
       if (choice && (!first || choice.at < first.at)) first = choice;
     }
     return first;
@@ -123,21 +124,21 @@ export class CollectionPolicy implements Policy {
     return this.policyOf(page).restore?.(page, saved, now) ?? false;
   }
 
-  saveAll(): Uint8Array {
+  saveAll(keys: GroupKeys): Uint8Array {
     const parts: Record<string, unknown> = {};
     for (const collection of this.#collections) {
-      const saved = collection.policy.saveAll?.();
+      const saved = collection.policy.saveAll?.(keys);
       if (saved) parts[keyOf(collection)] = valueOf(saved);
     }
     return bytesOf({ version: 1, parts });
   }
 
-  restoreAll(saved: Uint8Array, now: number): void {
+  restoreAll(saved: Uint8Array, now: number, keys: GroupKeys): void {
     const all = valueOf(saved) as { version: number; parts: Record<string, unknown> } | undefined;
     if (all?.version !== 1) return;
     for (const collection of this.#collections) {
       const part = all.parts[keyOf(collection)];
-      if (part !== undefined) collection.policy.restoreAll?.(bytesOf(part), now);
+      if (part !== undefined) collection.policy.restoreAll?.(bytesOf(part), now, keys);
     }
   }
 

@@ -115,10 +115,12 @@ export class LookPrices {
     this.sites.get(site)?.price.spent(now);
   }
 
-  /** A look at a page of the site was made. */
-  spent(site: number, now: number): void {
-    if (this.sites.has(site)) this.paidOnSites = true;
-    else this.price.spent(now);
+  /** So many looks at a page of the site were made, of which one had been asked for. */
+  spent(site: number, now: number, looks: number): void {
+    const own = this.sites.get(site);
+    if (!own) return this.price.spent(now, looks);
+    this.paidOnSites = true;
+    if (looks > 1) own.price.spent(now, looks - 1);
   }
 
   /** Whether somebody who is due must wait, from now on. */

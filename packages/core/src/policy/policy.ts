@@ -6,6 +6,7 @@
  * Every method is O(1) or O(log pages); a policy never reads a clock: `now` is passed in and never goes back.
  */
 import type { Life, Urgency } from '../loss/utility.ts';
+import type { GroupKeys } from '../model/kin.ts';
 
 export interface Watched {
   readonly page: number;
@@ -39,6 +40,8 @@ export interface Finding {
   readonly count?: number;
   /** When the last change happened as the server says (Last-Modified, feed or sitemap dates), if believed. */
   readonly modifiedAt?: number;
+  /** How many looks it is the last of, where whoever looked tells only of what is new. */
+  readonly looks?: number;
   /** How long fetching the page took. */
   readonly seconds?: number;
 }
@@ -89,8 +92,11 @@ export interface Policy {
   setBudget(looksPerSecond: number, now: number): void;
   /** Told now and then by a host that keeps a market; a policy that ignores it goes by its own. */
   setPrices?(prices: MarketPrices, now: number): void;
-  /** The page that is to be looked at next and when, among pages not in flight; undefined when there is none. */
-  next(now: number): Choice | undefined;
+  /**
+   * The page that is to be looked at next and when, among pages not in flight; undefined when there is none. A host that lets those it
+   * was given stand in line says since when the budget has kept somebody waiting there all the time.
+   */
+  next(now: number, waitingSince?: number): Choice | undefined;
   /** When `next` has nothing to offer: the time at which it may have. */
   asksAgainAt?(): number;
   /** The page is being looked at: `next` does not offer it again until `looked`. */
@@ -109,7 +115,7 @@ export interface Policy {
   save?(page: number): Uint8Array;
   /** False when the bytes are another policy's and nothing was taken from them. */
   restore?(page: number, saved: Uint8Array, now: number): boolean;
-  /** What has been learned that belongs to no single page (sites, shapes, prices), and back again. */
-  saveAll?(): Uint8Array;
-  restoreAll?(saved: Uint8Array, now: number): void;
+  /** What has been learned that belongs to no single page (sites, shapes, prices), and back again once all pages are watched. */
+  saveAll?(keys: GroupKeys): Uint8Array;
+  restoreAll?(saved: Uint8Array, now: number, keys: GroupKeys): void;
 }

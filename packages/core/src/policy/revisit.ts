@@ -15,7 +15,8 @@
  * moved on, one that rises by more than a tenth moves the pages concerned. Cost: O(log pages) a look, and O(members) for
  * a group with an episode worth a look.
  */
-import { PageModels, type Parts } from '../learn/page-models.ts';
+import { PageModels, type Parts, type Shared } from '../learn/page-models.ts';
+import type { GroupKeys } from '../model/kin.ts';
 import { DueQueue } from '../time/due-queue.ts';
 import { type Fallen, LookPrices } from './look-prices.ts';
 import type { Belief, Choice, Finding, MarketPrices, Policy, Watched } from './policy.ts';
@@ -42,6 +43,8 @@ const concernMin = 0.3;
 /** Pages that are due stand in the way of others when they wait longer than so many requests need, or this share of the pages:
  * the host's own line may hold most of a small collection. */
 const patience = { requests: 16, pages: 1 / 8 };
+/** A host's line that no more is wanted of than can leave is empty now and then: at 99 % of the budget after a hundred requests. */
+const unendingLine = { seconds: 60, requests: 256 };
 /** Groups up to this size are always gone through; larger ones as often as the looks made pay for it, so that a look
  * costs the same however large a site is. */
 const smallGroup = 200;
@@ -117,22 +120,24 @@ export class RevisitPolicy implements Policy {
     this.prices.tell(prices, this.pages, now);
   }
 
-  next(now: number): Choice | undefined {
+  next(now: number, waitingSince = now): Choice | undefined {
     if (!(this.budget > 0) || this.pages === 0) return undefined;
     if (!this.prices.settled) this.startPrice();
     const fallen = this.prices.refresh(now);
     if (fallen) this.plan(now, fallen);
+    const lined = now - waitingSince > Math.max(unendingLine.seconds, unendingLine.requests / this.budget);
     for (;;) {
       const page = this.queue.first();
       const at = page < 0 ? Infinity : this.queue.timeOf(page);
       if (at > now) {
-        this.prices.press(false, now);
+        this.prices.press(lined, now);
         return at === Infinity ? undefined : { page, at };
       }
       const ripe = this.ripeness.of(page, now);
       const soon = now >= this.ripeness.earliest(page) ? this.ripeness.bestHour(page, now, now, ripe) : undefined;
       if (soon === undefined ? ripe >= 0.999 && now >= this.ripeness.earliest(page) : soon <= now) {
-        this.prices.press(at < now - Math.min(patience.requests, patience.pages * this.pages) / this.budget, now);
+        const late = now - at > Math.min(patience.requests, patience.pages * this.pages) / this.budget;
+        this.prices.press(late || lined, now);
         return { page, at: now };
       }
       if (soon !== undefined) {
@@ -156,7 +161,7 @@ export class RevisitPolicy implements Policy {
     if (finding.kind === 'first') {
       this.models.fresh(page, at);
     } else {
-      this.prices.spent(this.ripeness.siteOf(page), at);
+      this.prices.spent(this.ripeness.siteOf(page), at, finding.looks ?? 1);
       this.effort = Math.min(effortMax, this.effort + effortPerLook);
       if (finding.kind !== 'failed' && at > last) this.learn(page, last, at, finding);
     }
@@ -212,14 +217,14 @@ export class RevisitPolicy implements Policy {
     return true;
   }
 
-  saveAll(): Uint8Array {
-    return bytesOf({ version: 1, price: this.prices.save(), models: this.models.saveShared() });
+  saveAll(keys: GroupKeys): Uint8Array {
+    return bytesOf({ version: 1, price: this.prices.save(), models: this.models.saveShared(keys) });
   }
 
-  restoreAll(saved: Uint8Array, now: number): void {
-    const all = valueOf(saved) as { version: number; price: number[]; models: unknown } | undefined;
+  restoreAll(saved: Uint8Array, now: number, keys: GroupKeys): void {
+    const all = valueOf(saved) as { version: number; price: number[]; models: Shared } | undefined;
     if (all?.version !== 1) return;
-    this.models.restoreShared(all.models);
+    this.models.restoreShared(all.models, keys, now);
     // By now the pages are known, and the saved price was for so many looks a page.
     this.prices.setBudget(this.budget, this.pages, now);
     this.prices.restore(all.price, now);
