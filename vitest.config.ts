@@ -7,6 +7,7 @@ export default defineConfig({
     // A guard against tests that hang, generous because the machine may be busy with other things.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: 2,
   },
 });

@@ -56,6 +56,7 @@ export const rooms: readonly Room[] = [
       'playwright-core',
     ],
   },
+  { folder: `${daemon}/observe/test`, may: [`${daemon}/values`, `${daemon}/observe`], packages: ['node:*', 'vitest'] },
   {
     folder: `${daemon}/detect`,
     may: [`${daemon}/values`],
@@ -91,8 +92,9 @@ export const rooms: readonly Room[] = [
   { folder: daemon, may: [daemon], packages: ['*'] },
   {
     folder: 'packages/cluster/src/trial',
-    // It reads who holds which shard where the coordinators keep it, to see whether the work is shared evenly.
-    may: ['house', `${daemon}/trial`, 'packages/cluster/src/store', 'packages/cluster/src/dispatch'],
+    // It reads who holds which shard where the coordinators keep it, to see whether the work is shared evenly, and runs the
+    // daemon's loop with the cluster's own parts in virtual time.
+    may: ['house', daemon, ...['store', 'dispatch', 'observers'].map((name) => `packages/cluster/src/${name}`)],
     packages: ['*'],
   },
   { folder: 'packages/cluster/src', may: [], packages: ['*'] },
@@ -105,7 +107,11 @@ export const rooms: readonly Room[] = [
   },
   { folder: 'experiments', may: [], packages: ['@revisit/core', 'revisit', 'node:*'] },
   { folder: 'bench', may: ['house', daemon, core, 'packages/cluster/src'], packages: ['*'] },
-  { folder: 'deploy', may: ['house', 'packages/cluster/src/access'], packages: ['*'] },
+  {
+    folder: 'deploy',
+    may: ['house', 'packages/cluster/src/access', 'packages/cluster/src/trial', 'packages/daemon/src/trial'],
+    packages: ['*'],
+  },
   { folder: 'house', may: [daemon, 'packages/cluster/src/trial'], packages: ['*'] },
 ];
 

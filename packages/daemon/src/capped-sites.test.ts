@@ -3,10 +3,24 @@ import { CappedSites } from './capped-sites.ts';
 import type { Answer, Ask } from './observe/ask.ts';
 import { createObserver } from './observe/observe.ts';
 import { memoryStore } from './simulation/index.ts';
+import type { Store } from './store/port.ts';
 import { VirtualClock } from './simulation/virtual-clock.ts';
 
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 0, 5);
+
+const usual = { random: () => 0.5, userAgent: 'Revisit', allowNetworks: [], spacingMs: 1_000 };
+
+const notThere = (url: URL, atMs: number): Answer => ({
+  kind: 'answered',
+  url,
+  status: 404,
+  headers: {},
+  body: Buffer.from(''),
+  bytesReceived: 0,
+  askedAtMs: atMs,
+  answeredAtMs: atMs,
+});
 
 test('a cap outlives the process also for a site that is only reached by redirect, and a clock that is set', async () => {
   const store = memoryStore();
@@ -25,11 +39,8 @@ test('a cap outlives the process also for a site that is only reached by redirec
     };
     const cap = { count: 3, periodMs: hourMs };
     const observer = createObserver({
+      ...usual,
       clock: now,
-      random: () => 0.5,
-      userAgent: 'Revisit',
-      allowNetworks: [],
-      spacingMs: 1_000,
       siteRules: (site) => (site === 'elsewhere.example' ? { cap } : undefined),
       fetchPage,
     });
@@ -61,4 +72,89 @@ test('a cap outlives the process also for a site that is only reached by redirec
     expect(againMs).toBeLessThan(asked[0]! + hourMs + 60_000);
   }
   await store.close();
+});
+
+test('a request to a site with a cap that cannot be noted does not go out, however large the cap, and comes again', async () => {
+  const store = memoryStore();
+  const clock = new VirtualClock(startMs);
+  let full = false;
+  const failed = { kind: 'failed', fault: { code: 'disk-full', sentence: 'full' } } as const;
+  const asked: string[] = [];
+  const fetchPage = async ({ url }: Ask): Promise<Answer> => {
+    asked.push(url.hostname);
+    return notThere(url, clock.nowMs());
+  };
+  const observer = createObserver({
+    ...usual,
+    clock,
+    siteRules: (site) => (site === 'free.example' ? undefined : { cap: { count: 1_000, periodMs: hourMs } }),
+    fetchPage,
+  });
+  const noting: Pick<Store, 'recall' | 'remember'> = {
+    recall: (key) => store.recall(key),
+    remember: (key, value) => (full ? Promise.resolve(failed) : store.remember(key, value)),
+  };
+  void new CappedSites({ clock, observer, store: noting });
+  const look = async (site: string) => {
+    const probe = { id: site, url: `https://${site}/`, site, pageIds: [], atMs: clock.nowMs(), validators: {} };
+    const looked = observer.observe(probe);
+    await clock.runUntil(Infinity, looked);
+    return (await looked).outcome;
+  };
+  for (let n = 0; n < 400; n++) await look('capped.example');
+  const before = asked.length;
+  full = true;
+  for (let n = 0; n < 8; n++) await look('capped.example');
+  // One more than a hundredth of what is known may be unknown to the next process, and no more.
+  expect(asked.length - before).toBeLessThanOrEqual(4);
+  expect(await look('capped.example')).toMatchObject({ kind: 'refused', siteUntilMs: expect.any(Number) as number });
+  expect((await look('free.example')).kind).toBe('gone');
+  full = false;
+  await clock.runUntil(clock.nowMs() + 5_000);
+  expect((await look('capped.example')).kind).toBe('gone');
+  await store.close();
+});
+
+test('quiet hours that begin while a request is noted keep it back', async () => {
+  const clock = new VirtualClock(startMs);
+  const asked: number[] = [];
+  const fetchPage = async ({ url }: Ask): Promise<Answer> => {
+    asked.push(clock.nowMs());
+    return notThere(url, clock.nowMs());
+  };
+  const quietFromMs = startMs + 200;
+  const quietUntilMs = (atMs: number) =>
+    atMs >= quietFromMs && atMs < startMs + hourMs ? startMs + hourMs : undefined;
+  const observer = createObserver({
+    ...usual,
+    clock,
+    siteRules: () => ({ cap: { count: 10, periodMs: hourMs }, quietUntilMs }),
+    fetchPage,
+  });
+  observer.countIn!({ counted: () => clock.sleep(500).then(() => true), recall: () => Promise.resolve([]) });
+  const probe = { id: 'p', url: 'https://a.example/', site: 'a.example', pageIds: [], atMs: startMs, validators: {} };
+  const looked = observer.observe(probe);
+  await clock.runUntil(Infinity, looked);
+  expect(asked).toEqual([]);
+  expect((await looked).outcome).toMatchObject({ kind: 'refused', fault: { code: 'site-busy' } });
+});
+
+test('a disk on which every note takes seconds delays requests to capped sites, and does not stop them', async () => {
+  const clock = new VirtualClock(startMs);
+  const slow: Pick<Store, 'recall' | 'remember'> = {
+    recall: () => Promise.resolve(undefined),
+    remember: () => clock.sleep(3_000).then(() => ({ kind: 'kept', value: undefined })),
+  };
+  const observer = createObserver({
+    ...usual,
+    clock,
+    siteRules: () => ({ cap: { count: 10, periodMs: hourMs } }),
+    fetchPage: async ({ url }) => notThere(url, clock.nowMs()),
+  });
+  observer.countIn!(new CappedSites({ clock, observer, store: slow }));
+  const probe = { id: 'p', url: 'https://a.example/', site: 'a.example', pageIds: [], atMs: startMs, validators: {} };
+  let outcome: string | undefined;
+  const looked = observer.observe(probe).then((seen) => (outcome = seen.outcome.kind));
+  await clock.runUntil(startMs + hourMs, looked);
+  expect(outcome).toBe('gone');
 });

@@ -1,15 +1,20 @@
 /**
- * Requests to sites that have a cap, over restarts: when they went out is kept as they go, and a new process counts on from
- * there once it first asks the site for something, be it watched or only redirected to. A robot elsewhere that keeps its own
- * count has none of this.
+ * Requests to sites that have a cap, or are spaced by minutes, over restarts: when they went out is kept as they go, and a new process
+ * counts on from there once it first asks the site for something, be it watched or only redirected to. A robot elsewhere that keeps
+ * its own count has none of this.
  */
 import type { LoopParts } from './loop-parts.ts';
+import type { Store } from './store/port.ts';
 import type { CapBook, ClockSetByMs } from './values/observation.ts';
 
 /** Of a large cap not every request is written at once: one more than this share of it may be unknown after a kill. */
 const unwrittenShare = 1 / 128;
+/** Longer than a write takes; a busy disk is written to once more. */
+const notedAheadMs = 1_000;
 
-type CappedParts = Pick<LoopParts, 'clock' | 'observer' | 'store'>;
+interface CappedParts extends Pick<LoopParts, 'clock' | 'observer'> {
+  readonly store: Pick<Store, 'recall' | 'remember'>;
+}
 
 const keyOf = (site: string): string => `starts ${site}`;
 
@@ -24,13 +29,28 @@ export class CappedSites implements CapBook {
     parts.observer.countIn?.(this);
   }
 
-  counted(site: string, startsMs: readonly number[]): void {
+  counted(site: string, startsMs: readonly number[]): true | Promise<boolean> {
     const unwritten = (this.#unwritten.get(site) ?? 0) + 1;
     const write = unwritten > startsMs.length * unwrittenShare;
     this.#unwritten.set(site, write ? 0 : unwritten);
-    if (!write) return;
-    const kept = Float64Array.from(startsMs, (atMs) => atMs - this.clockSetByMs);
-    void this.#parts.store.remember(keyOf(site), new Uint8Array(kept.buffer));
+    if (!write) return true;
+    return this.#note(site, startsMs);
+  }
+
+  /** It goes out once it is noted, and so is noted for a moment that is not over by then. */
+  async #note(site: string, startsMs: readonly number[]): Promise<boolean> {
+    const { clock, store } = this.#parts;
+    // Twice as far ahead each time, so that a disk that is always slow is no reason never to ask.
+    for (let aheadMs = notedAheadMs; ; aheadMs *= 2) {
+      const untilMs = clock.nowMs() + aheadMs;
+      const kept = Float64Array.from([...startsMs.slice(0, -1), untilMs], (atMs) => atMs - this.clockSetByMs);
+      const { kind } = await store.remember(keyOf(site), new Uint8Array(kept.buffer));
+      if (kind === 'failed') {
+        this.#unwritten.set(site, Infinity);
+        return false;
+      }
+      if (clock.nowMs() <= untilMs) return true;
+    }
   }
 
   /** What may not have been written counts as asked for now. */
@@ -41,7 +61,7 @@ export class CappedSites implements CapBook {
     const kept = new Float64Array(Uint8Array.from(saved).buffer);
     const nowMs = clock.nowMs();
     // None went out later than now: where the clock was set back unseen, the last is taken for just over.
-    const setByMs = Math.min(this.clockSetByMs, nowMs - kept.at(-1)!);
+    const setByMs = Math.min(this.clockSetByMs, nowMs + notedAheadMs - kept.at(-1)!);
     const unknown = Math.floor(kept.length * unwrittenShare);
     return [...Array.from(kept, (atMs) => atMs + setByMs), ...Array<number>(unknown).fill(nowMs)];
   }

@@ -17,6 +17,7 @@ async function watched(
   policy: Policy,
   days: number,
   siteRules: (site: string) => SiteLimits | undefined = () => undefined,
+  looksPerSecond = 24 / 3600,
 ): Promise<{ world: World; loop: Loop }> {
   const opened = openSqlite(':memory:');
   if (opened.kind === 'failed') throw new Error(opened.sentence);
@@ -26,7 +27,7 @@ async function watched(
     law: poissonLaw((6 + (i >> 1)) * hourMs),
   }));
   const world = await createWorld({ seed: 9, startMs, store: opened.store, pages });
-  const settings = { looksPerSecond: 24 / 3600, spacingMs: 1_000, robots: 4, queueMax: 64 };
+  const settings = { looksPerSecond, spacingMs: 1_000, robots: 4, queueMax: 64 };
   const loop = await startLoop(world, policy, settings, undefined, { siteRules });
   const stop = new AbortController();
   const running = loop.run(stop.signal);
@@ -55,6 +56,19 @@ describe('the market of the collection', () => {
     expect(loop.market.market.scaleOf(page!.index)).toBeGreaterThan(0);
     expect(scale).toBeGreaterThan(0);
   });
+
+  test.each([1, 6])(
+    'a budget of 5 looks a second, by which rates are guessed at first, does not starve sites that allow %i an hour',
+    async (count) => {
+      const cap = { count, periodMs: hourMs };
+      const { world } = await watched(policies['revisit']!.create(1), 1, () => ({ cap }), 5);
+      for (const site of ['site0.example', 'site1.example']) {
+        const sent = world.web.sent.filter((one) => one.site === site);
+        const looks = sent.filter(({ atMs }) => atMs >= startMs + dayMs / 2).length;
+        expect(looks / (12 * count)).toBeGreaterThan(0.5);
+      }
+    },
+  );
 
   test('a site that may be asked twice an hour is dear: its looks keep to that without a line before its gate', async () => {
     const limits = (site: string): SiteLimits | undefined =>

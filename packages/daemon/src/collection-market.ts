@@ -25,6 +25,10 @@ import type { Collection, Entry } from './collection.ts';
 const daySeconds = 86_400;
 /** The week is read again when an hour of it has moved by this much of the average hour. */
 const weekMoved = 0.1;
+/** What is believed of a page that was looked at less often is mostly a guess. */
+const looksUntilKnown = 8;
+/** Such guesses are read again now and then, so many at once: a small collection in a second, a large one over minutes. */
+const guesses = { everySeconds: 1, atOnce: 64 };
 
 export class CollectionMarket {
   readonly #kept: KeptMarket;
@@ -33,6 +37,9 @@ export class CollectionMarket {
   /** The week that the curve was made of; even at first. */
   #week: readonly number[] = [];
   #curve: SteadyCurve = evenCurve;
+  #guessesReadAt = -Infinity;
+  /** The page from which they are read next. */
+  #nextGuess = 0;
 
   constructor(policy: Policy, collection: Collection, looksPerSecond: number) {
     this.#policy = policy;
@@ -57,6 +64,11 @@ export class CollectionMarket {
     this.#kept.setCap(site, looksPerSecond);
   }
 
+  /** The site stands on a server with others, which takes so many looks a second; or on none. */
+  standAt(site: number, server: number | undefined, looksPerSecond?: number): void {
+    this.#kept.standAt(site, server, looksPerSecond);
+  }
+
   watched(entry: Entry, now: number): void {
     this.#kept.changing();
     this.#enter(entry, now);
@@ -71,8 +83,24 @@ export class CollectionMarket {
 
   /** The page has a new model. */
   learned(entry: Entry, now: number): void {
-    this.#kept.learned();
     this.#enter(entry, now);
+    this.#kept.learned();
+    if (entry.state.looks < looksUntilKnown) this.#kept.guessed();
+  }
+
+  /**
+   * What is guessed of a page falls as time passes and with what is found of others, also while nobody looks at it: prices that rest on
+   * what was guessed before would put off the look for days.
+   */
+  #readGuesses(now: number): void {
+    if (Math.abs(now - this.#guessesReadAt) < guesses.everySeconds) return;
+    this.#guessesReadAt = now;
+    for (let n = 0; n < Math.min(guesses.atOnce, this.#collection.end); n++) {
+      this.#nextGuess = (this.#nextGuess + 1) % this.#collection.end;
+      const entry = this.#collection.at(this.#nextGuess);
+      if (entry && entry.state.looks < looksUntilKnown) this.#enter(entry, now);
+    }
+    this.#kept.guessed();
   }
 
   /** Every page anew: after what belongs to no page was restored. */
@@ -93,6 +121,7 @@ export class CollectionMarket {
 
   /** Tells the policy the prices, when there is news. */
   tell(now: number): void {
+    this.#readGuesses(now);
     this.#kept.tell(now);
   }
 

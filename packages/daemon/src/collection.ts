@@ -47,21 +47,31 @@ class Names {
   }
 }
 
+/** Where what is asked of the page begins, or the end. */
+function pathEnd(url: string): number {
+  const query = url.indexOf('?');
+  const fragment = url.indexOf('#');
+  if (query < 0) return fragment < 0 ? url.length : fragment;
+  return fragment < 0 ? query : Math.min(query, fragment);
+}
+
 /** The URL up to its last slash: pages below it tend to change together. */
-function folderOf(url: string): string {
-  const end = url.search(/[?#]/);
-  const path = end < 0 ? url : url.slice(0, end);
-  return path.slice(0, path.lastIndexOf('/') + 1);
+const folderOf = (url: string): string => url.slice(0, url.lastIndexOf('/', pathEnd(url) - 1) + 1);
+
+/** A name's extension tells no kin apart: what is before it would be a group of one. */
+function nameOf(url: string): string {
+  const end = pathEnd(url);
+  const dot = url.lastIndexOf('.', end - 1);
+  const isExtension = dot >= 0 && end - dot <= 6 && /^[a-z]\w*$/i.test(url.slice(dot + 1, end));
+  return url.slice(url.indexOf('://') + 3, isExtension ? dot : end);
 }
 
 /** Beyond these levels, the narrowest, only the site itself says more. */
 const levelsMax = 3;
 
 function kinKeys({ url, site }: Page): string[] {
-  // A name's extension tells no kin apart: what is before it would be a group of one.
-  const path = url.slice(url.indexOf('://') + 3).replace(/(?:\.[a-z]\w{0,4})?(?:[?#].*)?$/is, '');
   // The widest of a name's groups holds every page there is; in a collection of many sites that is the site's place.
-  const keys = groupKeys(path).slice(0, -1);
+  const keys = groupKeys(nameOf(url)).slice(0, -1);
   return [...keys.slice(0, levelsMax), `site ${site}`];
 }
 
@@ -100,12 +110,15 @@ function lean(page: Page, site: string): Page {
  * The state as it is held in memory, likewise. What only a look needs stays in the store: the model, which the policy has
  * taken up and gives out anew; the hash of the text; and, but for pages that are looked at much, what detection remembers.
  */
-function leanState(state: PageState, warm: boolean): PageState {
+export function leanState(state: PageState, warm: boolean): PageState {
   const { status, version, toldVersion, failures, looks, changes, lastLookMs, lastSeenMs, lastChangeMs } = state;
   const { fault, movedTo, seenTitle, detectState } = state;
   const { etag, lastModified } = state.validators;
   const validators = etag === undefined && lastModified === undefined ? noValidators : state.validators;
   if (warm && detectState !== undefined) {
+    // Taking parts out of an object is slow, and a look without news leaves none to take out.
+    if (state.model === undefined && state.hash === undefined)
+      return validators === state.validators ? state : { ...state, validators };
     const { model: _model, hash: _hash, ...rest } = state;
     return { ...rest, validators };
   }
@@ -147,8 +160,10 @@ export class Collection {
   /** Pages with other selections may share a URL. */
   readonly #byUrl = new PageLookup((index) => this.#entries[index]!.page.url);
   readonly sites = new Names();
-  readonly #groups = new Groups();
+  readonly groups = new Groups();
   readonly #names = new NameTree((index) => this.#entries[index]!.page.url);
+  /** Pages of a folder mostly come one after the other, in the same groups. */
+  #last: { readonly keys: readonly string[]; readonly groups: readonly number[] } = { keys: [], groups: [] };
   /** Set by `add`: pages whose names begin like others now, in other groups than before. */
   regrouped: readonly number[] = [];
   /** How many pages hold what detection remembers. */
@@ -156,6 +171,11 @@ export class Collection {
 
   get size(): number {
     return this.#byId.size;
+  }
+
+  /** Pages are numbered below this. */
+  get end(): number {
+    return this.#entries.length;
   }
 
   add(watched: WatchedPage, aims = plainAims): Entry {
@@ -167,8 +187,8 @@ export class Collection {
       state: leanState(watched.state, false),
       index,
       site,
-      folder: this.#groups.number(folderOf(page.url)),
-      groups: this.#numbers(kinKeys(page)),
+      folder: this.groups.number(folderOf(page.url)),
+      groups: this.#kin(page),
       aims,
     };
     this.#entries[index] = entry;
@@ -212,8 +232,16 @@ export class Collection {
     });
   }
 
+  #kin(page: Page): readonly number[] {
+    const keys = kinKeys(page);
+    const { keys: last } = this.#last;
+    if (keys.length !== last.length || !keys.every((key, n) => key === last[n]))
+      this.#last = { keys, groups: this.#numbers(keys) };
+    return this.#last.groups;
+  }
+
   #numbers(keys: readonly string[]): readonly number[] {
-    return keys.map((key) => this.#groups.number(key));
+    return keys.map((key) => this.groups.number(key));
   }
 
   at(index: number): Entry | undefined {

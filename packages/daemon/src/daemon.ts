@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { random } from '@revisit/core';
 import type { FastifyInstance } from 'fastify';
+import { Aside } from './aside.ts';
 import { namesLoopback } from './api/access/guard.ts';
+import { answer, hubsElsewhere } from './api/parts.ts';
 import { createApi } from './api/server.ts';
 import { followSettings } from './api/settings.ts';
 import { websubRoutes } from './api/websub.ts';
@@ -11,9 +13,8 @@ import type { Config, Read } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
 import { readRetention } from './config/retention.ts';
 import { siteSettings } from './config/site-rules.ts';
-import { Aside } from './detect/aside.ts';
 import { detect, type Detected, type DetectInput } from './detect/detect.ts';
-import { Desk, type Elsewhere } from './desk.ts';
+import { Desk } from './desk.ts';
 import { type Opening, openFolder } from './folder.ts';
 import { createLog } from './log.ts';
 import { Loop } from './loop.ts';
@@ -25,10 +26,12 @@ import { settingsWrong } from './settings-wrong.ts';
 import { Telling } from './telling.ts';
 import { silenceMs, takeBack } from './unfinished-import.ts';
 import { type Clock, systemClock } from './values/clock.ts';
+import type { Elsewhere } from './values/elsewhere.ts';
 import { StoreFailed } from './values/fault.ts';
 import type { Observer } from './values/observation.ts';
 import type { PageState } from './values/look.ts';
 import type { ObserverReport } from './values/observer-report.ts';
+import type { RobotReport } from './values/robot-report.ts';
 import type { NewPageSettings, Page } from './values/page.ts';
 import { userAgentOf } from './version.ts';
 import { WebSub, type WebSubParts } from './websub.ts';
@@ -48,8 +51,12 @@ export interface World {
   /** Work that goes on beside the loop until it has ended. `follow` is called now and then: others may have changed subscriptions and settings. */
   readonly beside?: (loop: Loop, signal: AbortSignal, follow: () => Promise<void>) => Promise<void>;
   readonly elsewhere?: Elsewhere;
+  /** Whether robots can be asked, where they are processes elsewhere. */
+  readonly linked?: () => boolean;
   /** Observers elsewhere, where there are any. */
   readonly observers?: () => readonly ObserverReport[];
+  /** Robots elsewhere; undefined where this process is its own. */
+  readonly robots?: () => readonly RobotReport[] | undefined;
   /** Routes beside the API's own. */
   readonly routes?: (app: FastifyInstance, desk: Desk) => void;
 }
@@ -70,9 +77,8 @@ export function createLoop(
   // The one place where the daemon takes its randomness from outside.
   const luck = random(Math.floor(Math.random() * 2 ** 52));
   const siteRules = siteSettings(config.sites);
-  const aside = new Aside();
-  const observer =
-    world.carrier ??
+  const aside = new Aside(store.file);
+  const ownObserver = () =>
     createObserver({
       clock,
       random: luck,
@@ -84,6 +90,9 @@ export function createLoop(
       chromium: config.chromium,
       ...world.observer,
     });
+  const observer = world.carrier ?? ownObserver();
+  // Robots look and say nothing; what is said to hubs is said from here.
+  const forms = websub && world.carrier && ownObserver();
   const { looksPerSecond, spacingMs, robots, robotsMin, queueMax, quiet } = config;
   return new Loop(
     {
@@ -94,12 +103,14 @@ export function createLoop(
       policy: collections.policy,
       ...(collections.of ? { collectionOf: collections.of } : {}),
       detect: detector(store, (input) => aside.detect(input)),
+      detectEnds: () => aside.close(),
       log,
       siteRules,
       ...(telling
         ? { planned: (look) => telling.planned(look), needs: (page) => telling.subscribers.needs(page) }
         : {}),
       ...(websub ? { websub } : {}),
+      ...(forms ? { forms } : {}),
       ...(world.accepts ? { accepts: world.accepts } : {}),
     },
     { looksPerSecond, spacingMs, robots, robotsMin, queueMax, quiet },
@@ -142,11 +153,9 @@ export function detector(
         : {
             previous: {
               state: state.detectState,
-              lookedAtMs: state.lastLookMs,
-              last: () => store.versionText(page.id, state.version),
-              ...(state.toldVersion === state.version
-                ? {}
-                : { told: () => store.versionText(page.id, state.toldVersion) }),
+              // What differs now stood still at the looks between.
+              lookedAtMs: at.unchangedLooks > 0 ? at.ms : state.lastLookMs,
+              ...textsOf(store, page.id, state),
             },
           }),
     });
@@ -157,21 +166,23 @@ export function detector(
   };
 }
 
-/** Hubs can tell of changes where they can reach this daemon, and where it is alone: others would not know what it asked for. */
+function textsOf(store: Store, pageId: string, { version, toldVersion }: PageState) {
+  const last = () => store.versionText(pageId, version);
+  if (toldVersion === version) return { last, versions: { pageId, last: version } };
+  const told = () => store.versionText(pageId, toldVersion);
+  return { last, told, versions: { pageId, last: version, told: toldVersion } };
+}
+
+/** Hubs can tell of changes where they can reach this daemon. */
 function createWebSub(
   config: Config,
   store: Store,
   log: LoopParts['log'],
   clock: Clock,
-  alone: boolean,
   submit: WebSubParts['submit'],
 ): WebSub | undefined {
   const { publicUrl } = config;
   if (publicUrl === undefined) return undefined;
-  if (!alone) {
-    log('warn', 'hubs are not asked to tell of changes in a cluster', { publicUrl });
-    return undefined;
-  }
   const secret = () => randomBytes(32).toString('base64url');
   return new WebSub({ clock, random: Math.random, secret, publicUrl, submit, store, log });
 }
@@ -211,7 +222,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const log = createLog(config.logLevel);
   const clock = world.clock ?? systemClock;
   const telling = await createTelling(config, folder.store, log, clock);
-  const websub = createWebSub(config, folder.store, log, clock, !world.accepts, (url, form) => loop.submit(url, form));
+  const websub = createWebSub(config, folder.store, log, clock, (url, form) => loop.submit(url, form));
   const loop = createLoop(config, folder.store, log, world, telling, websub);
   loop.onKept(() => telling.courier.nudge());
   telling.subscribers.onChanged((asksOther) => loop.renew(asksOther));
@@ -220,16 +231,24 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   });
   const desk = new Desk(folder.store, clock, log, loop, telling, folder.folder);
   if (world.observers) desk.observers = world.observers;
+  if (world.robots) desk.robots = world.robots;
+  if (world.linked) desk.linked = world.linked;
   desk.elsewhere = world.elsewhere;
+  desk.websub = websub;
+  world.elsewhere?.answerWith((question) => answer(desk, question));
   const beyondLoopback = !namesLoopback(config.host.includes(':') ? `[${config.host}]` : config.host);
   const localKey = randomBytes(32).toString('base64url');
   const app = createApi(desk, { beyondLoopback, localKey });
   if (websub) websubRoutes(app, websub);
   world.routes?.(app, desk);
   try {
-    await websub?.load();
-    if (websub) websub.noticed = (id) => loop.probeNow(id);
     await loop.load(world.clockSetByMs);
+    if (websub) {
+      websub.noticed = (id) => loop.probeNow(id);
+      websub.watches = (id) => loop.collection.byId(id) !== undefined;
+      if (world.elsewhere) websub.others = hubsElsewhere(world.elsewhere);
+      await websub.load();
+    }
     // A store of one's own can have no sender at work; in a shared one, only silence tells.
     const undone = await takeBack(desk, world.opening ? { unheardMs: silenceMs } : {});
     if (undone > 0) log('warn', 'an import that was cut off is taken back', { pages: undone });
@@ -262,7 +281,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
     loop.run(signal),
     telling.courier.run(signal),
     tidy(folder.store, config, log, clock, signal),
-    ...(websub ? [websub.run(signal, (id) => loop.collection.byId(id) !== undefined)] : []),
+    ...(websub ? [websub.run(signal)] : []),
     ...(world.beside ? [world.beside(loop, signal, follow)] : []),
   ];
   const ended = Promise.all(running).then(async () => {

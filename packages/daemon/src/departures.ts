@@ -2,13 +2,14 @@
  * Who leaves next, and when: what the policy wants, a sweep and single requests stand in line before the gates of their
  * sites, and leave as the budget allows. Knows nothing of what comes back.
  */
-import { type AccessTimes, Allowance, type Gates, type Task, bestOrder } from '@revisit/core';
+import { type AccessTimes, type Gates, type Task, bestOrder } from '@revisit/core';
 import type { Collection, Entry } from './collection.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { errandFor } from './errand.ts';
 import { fasterHour } from './faster-hour.ts';
 import type { LoopParts, LoopSettings } from './loop-parts.ts';
-import { SiteDoors } from './site-doors.ts';
+import { Outflow } from './outflow.ts';
+import { type PlannedLimits, SiteDoors } from './site-doors.ts';
 import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
 import { type OpeningHours, closedUntilMs, parseHours } from './values/hours.ts';
 import type { Observation } from './values/observation.ts';
@@ -16,8 +17,6 @@ import type { Probe } from './values/probe.ts';
 
 type DepartureParts = Pick<LoopParts, 'clock' | 'random' | 'policy' | 'siteRules' | 'sweepOrder' | 'websub'>;
 
-/** Tokens that may gather while nothing is due, in seconds of budget: a burst after a pause stays small. */
-const burstSeconds = 60;
 /** While nothing is due the policy is asked again after the time of so many looks. */
 const askAgainLooks = 16;
 const askAgainMsMin = 250;
@@ -26,8 +25,11 @@ const linedUpMs = 60_000;
 const linedUpLeast = 8;
 /** Of a small collection no more than this share, or the line and not the plan would say who is next. */
 const linedUpShare = 1 / 8;
-/** A budget that has become smaller than what is lent of it lets out so much all the same, or nobody could be lent less. */
-const ownShareMin = 0.1;
+/** Whoever waits for no longer than this waits for nobody in particular. */
+const momentMs = 3_000;
+/** As long as the wire keeps somebody waiting who wants to see a page; between two looks at a gate that others pass as well. */
+const turnMsMax = 10_000;
+const turnPollMs = 10;
 const alwaysOpen: OpeningHours = { only: [], never: [] };
 
 export interface Leaving {
@@ -42,7 +44,7 @@ export class Departures {
   readonly #access: AccessTimes;
   readonly #lifetimes: Lifetimes;
   #settings: LoopSettings;
-  readonly #budget: Allowance;
+  readonly #budget: Outflow;
   /** What each site allows. */
   readonly doors: SiteDoors;
   readonly #gates: Gates;
@@ -54,8 +56,6 @@ export class Departures {
   readonly #shifted = new Map<number, { readonly untilMs: number; readonly plannedMs: number | undefined }>();
   /** Pages that were asked for, and how long after their last look the plan wanted them, where it did. */
   readonly #asked = new Map<number, number | undefined>();
-  /** Requests a second of the budget that are somebody else's to make. */
-  #lentPerSecond = 0;
   #sweepTurn = false;
   /** Hours in which nothing leaves by the plan. */
   #quiet: OpeningHours = alwaysOpen;
@@ -65,8 +65,8 @@ export class Departures {
   constructor(
     parts: DepartureParts,
     collection: Collection,
-    /** What is known of sites that may make a look wait. */
-    known: { readonly access: AccessTimes; readonly lifetimes: Lifetimes },
+    /** What is known of sites that may make a look wait, and the plan, which hears what they allow. */
+    known: { readonly access: AccessTimes; readonly lifetimes: Lifetimes; readonly market: PlannedLimits },
     settings: LoopSettings,
   ) {
     this.#parts = parts;
@@ -74,11 +74,11 @@ export class Departures {
     this.#access = known.access;
     this.#lifetimes = known.lifetimes;
     this.#settings = settings;
-    this.doors = new SiteDoors(parts, collection, settings.spacingMs);
+    this.doors = new SiteDoors(parts, collection, known.market, settings.spacingMs);
     this.#gates = this.doors.gates;
     const now = parts.clock.nowMs();
     this.setQuiet(settings.quiet ?? []);
-    this.#budget = new Allowance(settings.looksPerSecond / 1000, burstOf(settings), now);
+    this.#budget = new Outflow(settings.looksPerSecond, now);
     // Probe ids of two runs never meet: the start and a random number tell the runs apart.
     this.#run = `${now.toString(36)}${Math.floor(parts.random() * 36 ** 4)
       .toString(36)
@@ -94,20 +94,19 @@ export class Departures {
     return this.#gates.waiting + this.#sweepLine.size;
   }
 
+  /** Whether pages of a sweep wait for the budget, and would for longer than a moment. */
+  get behind(): boolean {
+    const now = this.#parts.clock.nowMs();
+    return this.#budget.readyAt(now) > now && this.#sweepLine.size > this.#budget.until(now + momentMs, now);
+  }
+
   setBudget(settings: LoopSettings): void {
     this.#settings = settings;
-    this.#flow();
+    this.#budget.setBudget(settings.looksPerSecond, this.#parts.clock.nowMs());
   }
 
   lend(requestsPerSecond: number): void {
-    this.#lentPerSecond = requestsPerSecond;
-    this.#flow();
-  }
-
-  #flow(): void {
-    const { looksPerSecond } = this.#settings;
-    const perSecond = Math.max(ownShareMin * looksPerSecond, looksPerSecond - this.#lentPerSecond);
-    this.#budget.setRate(perSecond / 1000, burstOf(this.#settings), this.#parts.clock.nowMs());
+    this.#budget.lend(requestsPerSecond, this.#parts.clock.nowMs());
   }
 
   setQuiet(quiet: readonly string[]): void {
@@ -141,7 +140,7 @@ export class Departures {
   }
 
   ask(entry: Entry): void {
-    if (this.#claim(entry)) this.#gates.wait(entry.site, entry.index);
+    if (this.#claim(entry, this.#wantedMs(entry))) this.#gates.wait(entry.site, entry.index);
   }
 
   /** The page is asked for, in line or not; false when it was already. */
@@ -151,6 +150,14 @@ export class Departures {
     this.#shifted.delete(entry.index);
     if (!entry.page.paused) this.#parts.policy.started(entry.index, this.#parts.clock.nowMs() / 1000);
     return true;
+  }
+
+  /** How long after its last look the plan wants the page, as far as it has said. */
+  #wantedMs({ index, state }: Entry): number | undefined {
+    const shifted = this.#shifted.get(index);
+    if (shifted || state.lastLookMs === undefined) return shifted?.plannedMs;
+    const dueMs = 1000 * this.#parts.policy.due(index, this.#parts.clock.nowMs() / 1000);
+    return Number.isFinite(dueMs) ? Math.max(0, Math.round(dueMs - state.lastLookMs)) : undefined;
   }
 
   /** Many pages at once: they join the lines in the order of the sweep, when their sites are free. */
@@ -192,11 +199,23 @@ export class Departures {
     return next;
   }
 
-  /** One request outside the plan. */
+  /** Whether the site may be asked now, or so soon that somebody waits for it. */
+  async turnOf(site: string, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#parts;
+    const index = this.#collection.sites.index(site);
+    for (const untilMs = clock.nowMs() + turnMsMax; clock.nowMs() < untilMs && !signal.aborted;) {
+      if (this.#gates.open(index, clock.nowMs())) return true;
+      await clock.sleep(turnPollMs, signal);
+    }
+    return false;
+  }
+
+  /** One request outside the plan; `returned` when it has ended. */
   outside(what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>): Probe {
     const now = this.#parts.clock.nowMs();
     this.#budget.take(now);
     this.doors.recall(what.site, now);
+    this.#gates.begin(this.#collection.sites.index(what.site));
     return { ...what, id: this.#probeId(), pageIds: [], atMs: now, validators: {} };
   }
 
@@ -214,6 +233,7 @@ export class Departures {
     while (probes.length < most) {
       const ready = this.#budget.readyAt(now);
       if (ready > now) {
+        this.#keepWaiting(now, ready);
         waitMs = Math.min(waitMs, this.waiting > 0 ? ready - now : Infinity);
         break;
       }
@@ -222,6 +242,7 @@ export class Departures {
       const passed = this.#gates.pass(now);
       if (!passed) {
         if (this.#feed(now)) continue;
+        if (this.#gates.crowd === 0 || this.#budget.hasPlenty(now)) this.#budget.waitingSinceMs = undefined;
         waitMs = Math.min(waitMs, this.#gates.nextPassAt() - now, this.#sweepOpensAt(now) - now);
         break;
       }
@@ -232,9 +253,24 @@ export class Departures {
       }
       this.#budget.take(now);
       this.#sweepTurn = !fed;
-      probes.push(this.#probe(entry, now));
+      probes.push(this.#probe(this.#untriedBefore(entry) ?? entry, now));
     }
     return { probes, waitMs };
+  }
+
+  /** Nobody leaves before `readyMs`. That the plan waits while a sweep takes turns with it does not mean that it wants too much. */
+  #keepWaiting(now: number, readyMs: number): void {
+    if (this.#gates.crowd === 0 || this.#sweepLine.size > 0) this.#budget.waitingSinceMs = undefined;
+    else if (this.#gates.nextPassAt() <= readyMs) this.#budget.waitingSinceMs ??= now;
+  }
+
+  /** A page whose looks have come to nothing so far stays in line for those of its site that nobody has tried. */
+  #untriedBefore({ page, state, site, index }: Entry): Entry | undefined {
+    if (state.status !== 'new' || state.lastLookMs === undefined) return undefined;
+    const stop = this.#sweepLine.take((other) => other === page.site);
+    const untried = stop && this.#asked.has(stop.page) ? this.#collection.at(stop.page) : undefined;
+    if (untried) this.#gates.waitFirst(site, index);
+    return untried;
   }
 
   /** The probe never went out: its site may be asked. */
@@ -278,8 +314,9 @@ export class Departures {
     const chosen: Entry[] = [];
     let wait = this.#returnShifted(now, chosen);
     const room = this.#room(now);
+    const waitingSince = (this.#budget.waitingSinceMs ?? now) / 1000;
     while (this.#gates.crowd + chosen.length < room) {
-      const choice = policy.next(now / 1000);
+      const choice = policy.next(now / 1000, waitingSince);
       if (!choice) {
         wait = Math.min(wait, Math.max(1, (policy.asksAgainAt?.() ?? Infinity) * 1000 - now));
         break;
@@ -366,7 +403,3 @@ export class Departures {
 }
 
 const askAgainMs = (looksPerSecond: number): number => Math.max(askAgainMsMin, (1000 * askAgainLooks) / looksPerSecond);
-
-function burstOf(settings: LoopSettings): number {
-  return Math.max(1, settings.looksPerSecond * burstSeconds);
-}

@@ -4,30 +4,31 @@
  */
 import type { Belief } from '@revisit/core';
 import type { Outlook } from './api/bodies.ts';
+import { Previews } from './previews.ts';
+import { AskedSweeps } from './asked-sweeps.ts';
 import type { Entry } from './collection.ts';
 import type { Loop } from './loop.ts';
 import { type Coming, comingLooks } from './coming-looks.ts';
+import { Lab } from './lab/lab.ts';
+import { TraceShelf } from './lab/trace-shelf.ts';
 import type { LoopParts } from './loop-parts.ts';
 import { noiseOf, withNoiseWatched } from './detect/shown.ts';
 import type { NoisePart } from './detect/noise.ts';
 import { priceOfLook } from './standing-plan.ts';
-import type { Journal, Kept, Store } from './store/port.ts';
+import type { Journal, Kept, Past, Store } from './store/port.ts';
 import type { Send } from './tell/courier.ts';
 import { Telling } from './telling.ts';
 import type { Clock } from './values/clock.ts';
+import type { Elsewhere } from './values/elsewhere.ts';
 import type { WatchedPage } from './values/look.ts';
 import type { ObserverReport } from './values/observer-report.ts';
+import type { RobotReport } from './values/robot-report.ts';
 import type { NewPageSettings } from './values/page.ts';
+import type { WebSub } from './websub.ts';
 
 /** Where only the data folder is there, messages wait for the next daemon. */
 const nobodySends: Send = () =>
   Promise.resolve({ kind: 'refused', fault: { code: 'not-running', sentence: 'No daemon runs on this data folder.' } });
-
-/** Pages that other processes on the same store look after. */
-export interface Elsewhere {
-  pages(): AsyncIterable<readonly WatchedPage[]>;
-  probeNow(id: string): void;
-}
 
 export class Desk {
   readonly store: Store;
@@ -38,32 +39,43 @@ export class Desk {
   revision = 0;
   /** Observers elsewhere; none unless this is a coordinator of a cluster. */
   observers: () => readonly ObserverReport[] = () => [];
-  /** Likewise. */
+  /** Robots elsewhere that were heard of late; undefined where this process is its own. */
+  robots: () => readonly RobotReport[] | undefined = () => undefined;
+  /** Whether robots can be asked; they are this process itself unless it is a coordinator. */
+  linked: () => boolean = () => true;
+  /** The other coordinators, where there are any. */
   elsewhere: Elsewhere | undefined;
+  readonly sweeps = new AskedSweeps();
+  readonly previews = new Previews();
+  readonly lab: Lab;
+  /** Traces for the lab, where there is a folder for them. */
+  readonly traces: TraceShelf | undefined;
+  /** Hubs that tell of changes, where they can reach this daemon. */
+  websub: WebSub | undefined;
   /** Subscriptions, and in a running daemon what carries their messages. */
   readonly telling: Telling;
-  /** Where files of this collection are kept beside the store; undefined where there is no such place. */
-  readonly folder: string | undefined;
 
+  /** `folder`: where files of this collection are kept beside the store; undefined where there is no such place. */
   constructor(store: Store, clock: Clock, log: LoopParts['log'], loop?: Loop, telling?: Telling, folder?: string) {
     this.store = store;
     this.clock = clock;
     this.log = log;
     this.loop = loop;
-    this.folder = folder;
+    this.lab = new Lab(clock);
+    this.traces = folder === undefined ? undefined : new TraceShelf(folder);
     this.telling = telling ?? new Telling(store, clock, nobodySends, log);
   }
 
-  /** `addedAtMs`: since when each was watched elsewhere, for pages that move in. */
+  /** `addedAtMs`: since when each was watched elsewhere, for pages that move in with their past. */
   async add(
     pages: readonly NewPageSettings[],
     addedAtMs: readonly (number | undefined)[] = [],
-    journal?: Journal,
+    ...moving: [journal?: Journal, past?: Past]
   ): ReturnType<Store['addPages']> {
     const now = this.clock.nowMs();
     const kept = await this.store.addPages(
       pages.map((page, i) => ({ ...page, addedAtMs: addedAtMs[i] ?? now })),
-      journal,
+      ...moving,
     );
     this.revision++;
     if (kept.kind === 'kept') for (const { page, created } of kept.value) if (created) this.loop?.watch(page);
@@ -102,16 +114,18 @@ export class Desk {
 
   /** Every page with its state as of now, in batches; from memory where a daemon runs, after which come those of others. */
   async *everyPage(): AsyncIterable<Iterable<Entry | WatchedPage>> {
+    // Before: which pages are whose may be another matter once these have been read.
+    const others = this.elsewhere?.pages();
     if (this.loop) yield this.loop.collection;
     else yield* this.store.everyPage();
-    if (this.elsewhere) yield* this.elsewhere.pages();
+    if (others) yield* others;
   }
 
   /** Looks as soon as politeness allows, here or wherever the page is looked after; false when there is no such page. */
   async probeNow(id: string): Promise<boolean> {
     if (this.loop?.probeNow(id)) return true;
     if (!this.elsewhere || !(await this.store.page(id))) return false;
-    this.elsewhere.probeNow(id);
+    this.elsewhere.probeNow([id]);
     return true;
   }
 

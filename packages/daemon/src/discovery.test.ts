@@ -217,41 +217,84 @@ test('a date in a sitemap is a hint, and its worth follows from how often it was
   await watch.end();
 });
 
+const known = (id: string, url: string, more: Partial<WatchedPage['page']> = {}): WatchedPage => ({
+  page: { id, url, site: 'example.org', ...usualSettings, addedAtMs: 0, ...more },
+  state: {
+    status: 'present',
+    version: 1,
+    toldVersion: 1,
+    validators: {},
+    failures: 0,
+    looks: 1,
+    changes: 0,
+    lastSeenMs: 1000,
+  },
+});
+
+const xml = (body: string) =>
+  ({
+    kind: 'fetched',
+    status: 200,
+    body: Buffer.from(body),
+    mediaType: 'text/xml',
+    charset: undefined,
+    validators: {},
+  }) as const;
+
+test('a date that has not come yet is no hint, nor is one that is older than our copy', () => {
+  const collection = new Collection();
+  const index = collection.add(known('index', 'https://example.org/sitemap.xml'));
+  collection.add(known('a', 'https://example.org/a'));
+  const seen = known('b', 'https://example.org/b');
+  collection.add({ ...seen, state: { ...seen.state, lastSeenMs: Date.UTC(2026, 1, 1, 1) } });
+  const { body } = sitemap(['/a', '/b'], { '/a': '2026-02-01', '/b': '2026-02-01' });
+  const hints = (nowMs: number) =>
+    new Discovery(collection).read(index, xml(body), 'https://example.org/sitemap.xml', nowMs, false).hints;
+  expect(hints(Date.UTC(2026, 0, 31))).toEqual([]);
+  expect(hints(Date.UTC(2026, 1, 2))).toHaveLength(1);
+});
+
+test('what is sent for a page is sent for those found by it on its own origin, and for no other', () => {
+  const collection = new Collection();
+  const headers = { authorization: 'Bearer secret' };
+  const options = { discover: { within: 'anywhere' } };
+  const index = collection.add(known('index', 'https://example.org/sitemap.xml', { headers, options }));
+  const body = `<urlset>${[
+    'https://example.org/a',
+    'http://example.org/b',
+    'https://www.example.org/c',
+    'https://other.example/d',
+  ]
+    .map((url) => `<url><loc>${url}</loc></url>`)
+    .join('')}</urlset>`;
+  const { pages } = new Discovery(collection).read(index, xml(body), 'https://example.org/sitemap.xml', 0, true);
+  expect(pages.map(({ url, headers: sent }) => [url, sent !== undefined])).toEqual([
+    ['https://example.org/a', true],
+    ['http://example.org/b', false],
+    ['https://www.example.org/c', false],
+    ['https://other.example/d', false],
+  ]);
+});
+
+test('a found page retires when it has been gone for a week, and one that somebody added never does', () => {
+  const discovery = new Discovery(new Collection());
+  const { page, state } = known('a', 'https://example.org/a', { options: { discovered: { from: 'index', depth: 0 } } });
+  const gone = { ...state, status: 'gone' as const, lastSeenMs: startMs };
+  expect(discovery.retires(page, gone, startMs + 6.9 * dayMs)).toBe(false);
+  expect(discovery.retires(page, gone, startMs + 7.1 * dayMs)).toBe(true);
+  expect(discovery.retires(page, { ...gone, status: 'present' }, startMs + 7.1 * dayMs)).toBe(false);
+  expect(discovery.retires({ ...page, options: {} }, gone, startMs + 70 * dayMs)).toBe(false);
+});
+
 test('trust comes over a restart', () => {
   const collection = new Collection();
-  const page = (id: string, url: string): WatchedPage => ({
-    page: {
-      id,
-      url,
-      site: 'example.org',
-      ...usualSettings,
-      addedAtMs: 0,
-    },
-    state: {
-      status: 'present',
-      version: 1,
-      toldVersion: 1,
-      validators: {},
-      failures: 0,
-      looks: 1,
-      changes: 0,
-      lastSeenMs: 1000,
-    },
-  });
-  const index = collection.add(page('index', 'https://example.org/sitemap.xml'));
-  const a = collection.add(page('a', 'https://example.org/a'));
+  const index = collection.add(known('index', 'https://example.org/sitemap.xml'));
+  const a = collection.add(known('a', 'https://example.org/a'));
   const discovery = new Discovery(collection);
   const read = (discovery: Discovery, date: string) =>
     discovery.read(
       index,
-      {
-        kind: 'fetched',
-        status: 200,
-        body: Buffer.from(sitemap(['/a'], { '/a': date }).body),
-        mediaType: 'text/xml',
-        charset: undefined,
-        validators: {},
-      },
+      xml(sitemap(['/a'], { '/a': date }).body),
       'https://example.org/sitemap.xml',
       Date.UTC(2030, 0),
       false,

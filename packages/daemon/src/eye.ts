@@ -1,5 +1,9 @@
-/** Detection for whoever watches pages elsewhere and has no store: told what it said last, it tells a change from the same. */
+/**
+ * Detection for whoever watches pages elsewhere and has no store: told what it said last, it tells a change from the same. What is noise
+ * is decided where the page's user can see and undo it: here only that is passed over.
+ */
 import { detect } from './detect/detect.ts';
+import type { NoisePart } from './detect/noise.ts';
 import type { Outcome } from './values/observation.ts';
 import type { Page } from './values/page.ts';
 
@@ -10,7 +14,7 @@ export interface Remembered {
 }
 
 export async function judge(
-  page: Pick<Page, 'select' | 'options'>,
+  page: Pick<Page, 'select' | 'options'> & { readonly noise?: readonly NoisePart[] | undefined },
   fetched: Extract<Outcome, { kind: 'fetched' }>,
   at: { readonly url: string; readonly ms: number },
   before: Remembered | undefined,
@@ -19,6 +23,7 @@ export async function judge(
   const { detection, state } = await detect({
     ...page,
     ...fetched,
+    noise: page.noise ?? [],
     url: at.url,
     atMs: at.ms,
     ...(before

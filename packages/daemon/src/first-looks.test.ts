@@ -1,9 +1,10 @@
 import { policies } from '@revisit/core';
 import { describe, expect, test } from 'vitest';
 import type { LoopSettings } from './loop-parts.ts';
-import { poissonLaw } from './simulation/simulated-web.ts';
+import { poissonLaw, type SimulatedWeb } from './simulation/simulated-web.ts';
 import { createWorld, startLoop } from './simulation/world.ts';
 import { openSqlite } from './store/sqlite.ts';
+import type { Probe } from './values/probe.ts';
 
 const startMs = Date.UTC(2026, 0, 5);
 const hourMs = 3_600_000;
@@ -115,4 +116,32 @@ describe('pages that come one by one', () => {
     loop.die();
     await world.store.close();
   });
+
+  test.each(['revisit', 'uniform'])(
+    'one whose first look came to nothing is not tried again before those of its site that nobody has tried (%s)',
+    async (name) => {
+      const { world } = await worldOf(8, poissonLaw(hourMs), 1);
+      let silent: string | undefined;
+      const observer = Object.assign(Object.create(world.web), {
+        observe: async (probe: Probe) => {
+          silent ??= probe.url;
+          const observation = await world.web.observe(probe);
+          if (probe.url !== silent) return observation;
+          await world.clock.sleep(30_000);
+          const fault = { code: 'first-byte-timeout', sentence: 'it says nothing' };
+          return { ...observation, endedAtMs: world.clock.nowMs(), outcome: { kind: 'failed', fault } };
+        },
+      }) as SimulatedWeb;
+      const loop = await startLoop(world, policies[name]!.create(1), { ...settings, looksPerSecond: 1 }, undefined, {
+        observer,
+      });
+      void loop.run(new AbortController().signal);
+      await world.clock.runUntil(startMs + hourMs);
+      loop.die();
+      const asked = world.web.sent.map((sent) => sent.url);
+      const triedAgain = asked.indexOf(silent!, 1);
+      expect(new Set(asked.slice(0, triedAgain)).size).toBe(8);
+      await world.store.close();
+    },
+  );
 });

@@ -6,8 +6,9 @@ import type { AccessTimes, RobotPool } from '@revisit/core';
 import type { Departures } from './departures.ts';
 import type { Indexing } from './indexing.ts';
 import type { Keeping } from './keeping.ts';
-import { LastHour } from './last-hour.ts';
+import { Lately } from './lately.ts';
 import type { LoopCounts, LoopParts } from './loop-parts.ts';
+import type { Observation } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
 
 /** How long a free robot waits for others under load: probes leave together, and are remembered together. */
@@ -27,8 +28,6 @@ interface Ways {
 interface Words {
   /** Something happened that may let a request go out. */
   readonly wake: () => void;
-  /** The site has asked for more time between requests. */
-  readonly space: (site: string, crawlDelayMs: number) => void;
   /** A look was asked for and not kept. */
   readonly dueAgain: (id: string, atMs: number) => void;
 }
@@ -38,7 +37,7 @@ export class Flights {
   readonly #ways: Ways;
   readonly #robots: number;
   readonly #words: Words;
-  readonly #sentLately = new LastHour();
+  readonly #sentLately = new Lately(3_600_000);
   readonly #underWay = new Set<Probe>();
   /** Of those, the ones that are remembered and wait for a robot. */
   readonly #ready: Probe[] = [];
@@ -125,6 +124,11 @@ export class Flights {
     return Math.min(this.#robots, Math.floor(answers));
   }
 
+  /** Answers come by the millisecond, and go on coming: robots that gather are few only for a moment. */
+  get #isStream(): boolean {
+    return this.inFlight > this.#robots / 4 && this.inFlight > this.#answerMs;
+  }
+
   /** What is remembered goes out as robots are free, and waits as everything does while nothing can be kept. */
   #launch(): void {
     const { keeping, pool } = this.#ways;
@@ -161,7 +165,7 @@ export class Flights {
     departures.returned(observation);
     const { outcome, requests, crawlDelayMs } = observation;
     departures.settle(requests - 1);
-    if (crawlDelayMs !== undefined) this.#words.space(probe.site, crawlDelayMs);
+    if (crawlDelayMs !== undefined) departures.doors.space(probe.site, crawlDelayMs);
     if (outcome.kind === 'refused' && outcome.elsewhere) {
       departures.doors.hold(outcome.elsewhere.site, outcome.elsewhere.untilMs);
       await store.remember('site-holds', departures.doors.saveHolds());
@@ -184,9 +188,17 @@ export class Flights {
       for (const id of probe.pageIds) this.#words.dueAgain(id, observation.startedAtMs);
       await store.finished([probe.id]);
     } else {
-      indexing.soon(this.inFlight > this.#robots / 2);
+      indexing.soon(this.#isStream);
     }
     this.#sendSoon();
+  }
+
+  /** Whoever made the look was given up: its pages have been asked for again, and its requests are to be paid. */
+  late(observation: Observation, isOld: boolean): void {
+    const { departures, indexing } = this.#ways;
+    departures.settle(observation.requests);
+    if (isOld || observation.outcome.kind === 'refused') return;
+    if (indexing.take(observation)) indexing.soon(false);
   }
 
   /** A robot that is free while most are busy waits a moment for others: their probes leave together. */

@@ -1,43 +1,56 @@
 /**
  * Dense numbers for keys that are never read back: folders and name stems. Only a hash of 53 bits is kept of a key, so a
- * million of them take 24 megabytes instead of a hundred. Two keys that meet in one hash (one chance in a thousand
- * for four million keys) are one group, which costs a little learning and nothing else.
+ * million of them take 20 megabytes instead of a hundred. Two keys that meet in one hash (one chance in a thousand
+ * for four million keys) are one group, which costs a little learning and nothing else. Numbers are a process's own, hashes are
+ * the same in the next one.
  */
-export class Groups {
-  #keys = new Float64Array(1024).fill(-1);
-  #numbers = new Int32Array(1024);
+import type { GroupKeys } from '@revisit/core';
+
+const empty = -1;
+
+export class Groups implements GroupKeys {
+  /** The hash of each group. */
+  #keys = new Float64Array(512);
+  /** Groups in the places of their hashes, twice as many places as groups at least. */
+  #slots = new Int32Array(1024).fill(empty);
   #size = 0;
 
-  number(key: string): number {
-    const hash = hash53(key);
-    let slot = this.#slotOf(hash);
-    if (this.#keys[slot] === hash) return this.#numbers[slot]!;
-    if (2 * this.#size >= this.#keys.length) {
+  number(name: string): number {
+    const key = hash53(name);
+    let slot = this.#slotOf(key);
+    if (this.#slots[slot] !== empty) return this.#slots[slot]!;
+    if (this.#size === this.#keys.length) {
       this.#grow();
-      slot = this.#slotOf(hash);
+      slot = this.#slotOf(key);
     }
-    this.#keys[slot] = hash;
-    this.#numbers[slot] = this.#size;
+    this.#keys[this.#size] = key;
+    this.#slots[slot] = this.#size;
     return this.#size++;
   }
 
-  #slotOf(hash: number): number {
-    const mask = this.#keys.length - 1;
-    let slot = hash & mask;
-    while (this.#keys[slot] !== -1 && this.#keys[slot] !== hash) slot = (slot + 1) & mask;
+  keyOf(group: number): number {
+    return this.#keys[group]!;
+  }
+
+  groupOf(key: number): number | undefined {
+    const group = this.#slots[this.#slotOf(key)]!;
+    return group === empty ? undefined : group;
+  }
+
+  /** Where the key is, or would be. */
+  #slotOf(key: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = key & mask;
+    while (this.#slots[slot] !== empty && this.#keys[this.#slots[slot]!] !== key) slot = (slot + 1) & mask;
     return slot;
   }
 
   #grow(): void {
-    const [keys, numbers] = [this.#keys, this.#numbers];
-    this.#keys = new Float64Array(2 * keys.length).fill(-1);
-    this.#numbers = new Int32Array(2 * keys.length);
-    for (let i = 0; i < keys.length; i++) {
-      if (keys[i] === -1) continue;
-      const slot = this.#slotOf(keys[i]!);
-      this.#keys[slot] = keys[i]!;
-      this.#numbers[slot] = numbers[i]!;
-    }
+    const keys = new Float64Array(2 * this.#keys.length);
+    keys.set(this.#keys);
+    this.#keys = keys;
+    this.#slots = new Int32Array(2 * keys.length).fill(empty);
+    for (let group = 0; group < this.#size; group++) this.#slots[this.#slotOf(keys[group]!)] = group;
   }
 }
 

@@ -6,7 +6,7 @@ import type { SweepOrder } from './sweep.ts';
 import type { Detection } from './values/change.ts';
 import type { Clock } from './values/clock.ts';
 import type { Look, WatchedPage } from './values/look.ts';
-import type { Observer, Outcome, RobotsUnderstood } from './values/observation.ts';
+import type { Observer, Outcome, RobotsUnderstood, SiteServer } from './values/observation.ts';
 import type { PlannedDelivery } from './values/outbox.ts';
 import type { Page } from './values/page.ts';
 import type { WebSub } from './websub.ts';
@@ -32,6 +32,8 @@ export interface DetectedAt {
   readonly ms: number;
   /** This look was asked for by the last one. */
   readonly second: boolean;
+  /** Looks between the last one and this that found nothing new. */
+  readonly unchangedLooks: number;
 }
 
 export interface Detected {
@@ -63,6 +65,8 @@ export interface LoopParts {
   readonly accepts?: (site: string) => boolean;
   /** Answers at once what there is to say of a body that is what it was, where that is known. */
   readonly detect: (watched: WatchedPage, fetched: Fetched, at: DetectedAt) => Detected | Promise<Detected>;
+  /** Lets go of what detection has beside the loop. */
+  readonly detectEnds?: () => Promise<void>;
   /** In which order the pages of a sweep leave; as planned from access times unless given. */
   readonly sweepOrder?: SweepOrder;
   /** What the operator set for single sites. */
@@ -74,7 +78,9 @@ export interface LoopParts {
   /** Who is to be told of what a look found; kept with it. */
   readonly planned?: (look: Look) => Promise<readonly PlannedDelivery[]>;
   /** Hubs that tell of changes, where this daemon can be reached by them. */
-  readonly websub?: Pick<WebSub, 'found' | 'looked' | 'until'>;
+  readonly websub?: Pick<WebSub, 'found' | 'looked' | 'released' | 'until'>;
+  /** Who sends forms to hubs, where that is not who looks. */
+  readonly forms?: Pick<Observer, 'submit' | 'close'>;
   readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void;
 }
 
@@ -93,6 +99,7 @@ export interface LoopCounts {
 export interface Manners {
   readonly spacingMs: number;
   readonly leftAloneUntilMs: number | undefined;
+  readonly sharedServer: SiteServer | undefined;
   readonly failures: number;
-  readonly robots: RobotsUnderstood | undefined;
+  readonly robots: RobotsUnderstood;
 }

@@ -18,12 +18,14 @@ import { Discovery } from './discovery.ts';
 import { Flights } from './flights.ts';
 import { Indexing } from './indexing.ts';
 import { Keeping } from './keeping.ts';
+import { Running } from './running.ts';
 import { Saving } from './saving.ts';
 import { Lifetimes } from './lifetimes.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
 import { mannersOf } from './site-manners.ts';
 import { resume, takeUp } from './taking-up.ts';
 import type { Change } from './values/change.ts';
+import { fault } from './values/fault.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
 import type { Page } from './values/page.ts';
@@ -34,8 +36,6 @@ import { Watching } from './watching.ts';
 const putOffMs = 86_400_000;
 /** Starved time and lost pages weigh the same. */
 const starvationWeight = 1;
-/** How often somebody who waits for a sweep looks whether it is over. */
-const settlePollMs = 50;
 
 export class Loop {
   readonly collection = new Collection();
@@ -56,15 +56,11 @@ export class Loop {
   readonly #keeping: Keeping;
   readonly #clockBook: ClockBook;
   readonly #saving: Saving;
-  /** Aborted at the end, so that no sleeper keeps the process alive. */
-  readonly #ended = new AbortController();
+  readonly #running: Running;
   /** Looks a second for all processes on the same store, and how much of that is this one's. */
   #budget: { readonly whole: number; readonly share: number };
-  #stopping = false;
-  #dead = false;
   #kept = 0;
   readonly #sinceMs: number;
-  #wake: () => void = () => {};
 
   constructor(parts: LoopParts, settings: LoopSettings) {
     this.#parts = parts;
@@ -74,8 +70,8 @@ export class Loop {
     this.#sinceMs = now;
     this.market = new CollectionMarket(parts.policy, this.collection, settings.looksPerSecond);
     this.#lifetimes = new Lifetimes(parts.random);
-    const known = { access: this.access, lifetimes: this.#lifetimes };
-    this.#departures = new Departures(parts, this.collection, known, settings);
+    const known = { access: this.access, collection: this.collection, lifetimes: this.#lifetimes };
+    this.#departures = new Departures(parts, this.collection, { ...known, market: this.market }, settings);
     this.#watching = new Watching(parts, {
       collection: this.collection,
       discovery: this.#discovery,
@@ -86,7 +82,12 @@ export class Loop {
     this.#capped = new CappedSites(parts);
     this.#keeping = new Keeping(parts);
     this.#clockBook = new ClockBook(parts.clock, parts.store);
-    this.#saving = new Saving(parts, { ...known, clockBook: this.#clockBook, discovery: this.#discovery });
+    this.#saving = new Saving(parts, {
+      ...known,
+      clockBook: this.#clockBook,
+      discovery: this.#discovery,
+      doors: this.#departures.doors,
+    });
     const into = {
       collection: this.collection,
       discovery: this.#discovery,
@@ -101,11 +102,11 @@ export class Loop {
       putOff: (id, look, untilMs) => void this.#putOff(id, look, untilMs),
       indexed: (observations, looks, tookMs) => {
         this.#pool.indexed(this.#indexing.queued, observations, tookMs, parts.clock.nowMs());
-        this.#wake();
+        this.#running.wake();
         this.#kept += looks;
       },
       batchEnded: () => this.#saving.save(false),
-      idle: () => this.#wake(),
+      idle: () => this.#running.wake(),
     });
     const { robots: robotsMax, robotsMin = 0, queueMax } = settings;
     this.#pool = new RobotPool(
@@ -123,11 +124,17 @@ export class Loop {
       },
       settings.robots,
       {
-        wake: () => this.#wake(),
-        space: (site, crawlDelayMs) => this.#watching.space(site, crawlDelayMs),
+        wake: () => this.#running.wake(),
         dueAgain: (id, atMs) => this.#watching.dueAgain(id, atMs),
       },
     );
+    this.#running = new Running(parts, this.market, {
+      departures: this.#departures,
+      flights: this.#flights,
+      indexing: this.#indexing,
+      keeping: this.#keeping,
+      saving: this.#saving,
+    });
     parts.policy.setBudget(settings.looksPerSecond, now / 1000);
   }
 
@@ -181,7 +188,7 @@ export class Loop {
   setQuiet(quiet: readonly string[]): void {
     this.#settings = { ...this.#settings, quiet };
     this.#departures.setQuiet(quiet);
-    this.#wake();
+    this.#running.wake();
   }
 
   /** When the quiet hours around that time end; undefined outside of them. */
@@ -202,7 +209,12 @@ export class Loop {
     this.#departures.setBudget(this.#settings);
     this.market.setBudget(looksPerSecond, now / 1000);
     this.policy.setBudget(looksPerSecond, now / 1000);
-    this.#wake();
+    this.#running.wake();
+  }
+
+  /** Whether pages of a sweep wait for the budget, and would for longer than a moment. */
+  behind(): boolean {
+    return this.#departures.behind;
   }
 
   /** Of the budget, so many requests a second are made by somebody who looks by itself, until this is said again. */
@@ -213,19 +225,19 @@ export class Loop {
   /** So many of the requests that were lent are counted one by one after all. */
   giveBack(requests: number): void {
     this.#departures.settle(-requests);
-    this.#wake();
+    this.#running.wake();
   }
 
   /** Takes up every stored page and what an earlier process left unfinished; the clock may have been set since then. */
   async load(clockSetByMs = 0): Promise<void> {
     await takeUp(this.#parts, this.#ways(), clockSetByMs);
-    this.#wake();
+    this.#running.wake();
   }
 
   /** Takes up what another process had asked for and not kept. */
   async resume(unfinished: readonly Probe[]): Promise<void> {
     await resume(this.#parts, this.#ways(), unfinished);
-    this.#wake();
+    this.#running.wake();
   }
 
   #ways() {
@@ -244,7 +256,7 @@ export class Loop {
   }
 
   watch(watched: WatchedPage): void {
-    if (this.#watching.watch(watched)) this.#wake();
+    if (this.#watching.watch(watched)) this.#running.wake();
   }
 
   /** Pages whose subscriptions ask something else of the plan than before are planned anew. */
@@ -281,91 +293,71 @@ export class Loop {
     const entry = this.collection.byId(id);
     if (!entry) return false;
     this.#departures.ask(entry);
-    this.#wake();
+    this.#running.wake();
     return true;
   }
 
-  /**
-   * One request outside the plan, for a preview: it counts against the budget, the site's spacing holds at the wire, and
-   * nothing is kept of it.
-   */
-  peek(what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>): Promise<Observation> {
+  /** Whether pages of the site are this loop's. */
+  looksAfter(site: string): boolean {
+    return this.#parts.accepts?.(site) ?? true;
+  }
+
+  /** One request outside the plan, for a preview: it counts against the budget, waits for its site's turn, and nothing is kept of it. */
+  async peek(
+    what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>,
+  ): Promise<Pick<Observation, 'finalUrl' | 'outcome'>> {
+    const { observer } = this.#parts;
+    // Where others ask in our place, each of them knows only of what it asked itself: the turn is given here.
+    if (observer.outlives && !(await this.#departures.turnOf(what.site, this.#running.ended)))
+      return { outcome: { kind: 'refused', fault: fault('site-busy', `${what.site} may not be asked now.`) } };
     this.#flights.count(1);
-    return this.#parts.observer.observe(this.#departures.outside(what));
+    const observation = await observer.observe(this.#departures.outside(what));
+    this.#departures.returned(observation);
+    return observation;
+  }
+
+  /**
+   * A look that was given up has come home: what it saw is kept, and the one that was asked for in its place goes on. When it was made
+   * nobody knows: where a page has been looked at since it was asked for, it may tell of what was there before that.
+   */
+  late(observation: Observation): void {
+    const { atMs, pageIds } = observation.probe;
+    const isSeen = pageIds.some((id) => (this.collection.byId(id)?.state.lastLookMs ?? -Infinity) > atMs);
+    if (!this.#running.stopping) this.#flights.late(observation, isSeen);
   }
 
   /** A form for somebody who offers to tell of changes; it counts against the budget as a look does. */
   submit(url: string, form: Readonly<Record<string, string>>): Promise<number | undefined> {
     this.#departures.settle(1);
     this.#flights.count(1);
-    return this.#parts.observer.submit?.(url, form) ?? Promise.resolve(undefined);
+    const { observer, forms = observer } = this.#parts;
+    return forms.submit?.(url, form) ?? Promise.resolve(undefined);
   }
 
   /** A second look that detection wants; if the process ends before, the plan's next look serves as well. */
   async #askLater(id: string, afterMs: number): Promise<void> {
-    await this.#parts.clock.sleep(afterMs, this.#ended.signal);
-    if (!this.#stopping && this.probeNow(id)) this.#indexing.secondLook(id);
+    await this.#parts.clock.sleep(afterMs, this.#running.ended);
+    if (!this.#running.stopping && this.probeNow(id)) this.#indexing.secondLook(id);
   }
 
   /** Ends as a killed process does: whatever is under way comes to nothing. For simulations. */
   die(): void {
-    this.#dead = true;
-    this.#stop();
-    this.#indexing.die();
-    this.#flights.die();
-    this.#wake();
+    this.#running.die();
   }
 
   /** Runs until the signal, then finishes what is under way within the time given. */
-  async run(signal: AbortSignal, graceMs = 4_000): Promise<void> {
-    const { clock } = this.#parts;
-    while (!signal.aborted && !this.#dead) {
-      const wait = await this.#sendDue(true);
-      if (signal.aborted || this.#dead) break;
-      await this.#rest(wait, signal);
-    }
-    if (this.#dead) return;
-    this.#stop();
-    const giveUp = new AbortController();
-    const grace = clock.sleep(graceMs, giveUp.signal).then(() => 'late' as const);
-    const drained = this.#drain().then(() => 'drained' as const);
-    if ((await Promise.race([grace, drained])) === 'late')
-      this.#parts.log('warn', 'stopped with requests under way; they are due again at the next start', {
-        inFlight: this.#flights.inFlight,
-      });
-    giveUp.abort();
-    await this.#end();
+  run(signal: AbortSignal, graceMs?: number): Promise<void> {
+    return this.#running.run(signal, graceMs);
   }
 
   /** Looks at what is due, or at every page when asked, and returns when all of it is kept. The loop need not run. */
-  async sweep(signal: AbortSignal, all: boolean): Promise<void> {
+  sweep(signal: AbortSignal, all: boolean): Promise<void> {
     this.askFor(all);
-    const busy = (): boolean =>
-      this.#departures.asked > 0 || this.#flights.inFlight > 0 || this.#indexing.running !== undefined;
-    while (!signal.aborted && busy()) {
-      const wait = await this.#sendDue(false);
-      if (!busy()) break;
-      await this.#rest(wait, signal);
-    }
-    this.#stop();
-    await this.#drain();
-    await this.#end();
+    return this.#running.sweep(signal);
   }
 
-  /** Only what is under way is brought home, without waiting for a store that cannot write. */
-  #stop(): void {
-    this.#stopping = true;
-    this.#flights.stop();
-    this.#keeping.stop();
-  }
-
-  async #end(): Promise<void> {
-    this.#ended.abort('ended');
-    await this.#saving.save(true);
-  }
-
-  /** Asks for what is due now, or for every page, ahead of the plan; answers how many pages that are. */
-  askFor(all: boolean): number {
+  /** Asks for what is due now, or for every page, ahead of the plan; answers which pages that are. */
+  askFor(all: boolean): readonly Entry[] {
     const nowSeconds = this.#parts.clock.nowMs() / 1000;
     const entries: Entry[] = [];
     for (const entry of this.collection) {
@@ -373,53 +365,34 @@ export class Loop {
       entries.push(entry);
     }
     this.#departures.askInOrder(entries);
-    this.#wake();
-    return entries.length;
+    this.#running.wake();
+    return entries;
   }
 
-  /** Resolves when no page that was asked for is waiting, under way or unkept. */
-  async settled(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && (this.#departures.asked > 0 || this.#flights.inFlight > 0 || this.#indexing.running)) {
-      await this.#parts.clock.sleep(settlePollMs, signal);
-    }
+  /** Those of the pages that wait in line, are under way, or were looked at and are not kept yet. */
+  unsettled(entries: readonly Entry[]): readonly Entry[] {
+    const onTheWay = new Set(this.#indexing.pageIds());
+    for (const { pageIds } of this.#flights.underWay) for (const id of pageIds) onTheWay.add(id);
+    return entries.filter(
+      (entry) =>
+        this.collection.at(entry.index) === entry && (this.#departures.isAsked(entry) || onTheWay.has(entry.page.id)),
+    );
   }
 
-  /** Lets go of connections; after `run` or `sweep`. */
-  close(): Promise<void> {
-    return this.#parts.observer.close();
-  }
-
-  /** Sleeps, or until something happens that may let a request go out. */
-  async #rest(ms: number, signal: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    // A reason of our own: the standard one is an exception with a stack, and this happens at every look.
-    const wake = (): void => woken.abort('woken');
-    this.#wake = wake;
-    signal.addEventListener('abort', wake, { once: true });
-    if (signal.aborted) wake();
-    await this.#parts.clock.sleep(Math.min(ms, 3_600_000), woken.signal);
-    signal.removeEventListener('abort', wake);
-  }
-
-  #sendDue(planned: boolean): Promise<number> {
-    this.market.tell(this.#parts.clock.nowMs() / 1000);
-    return this.#flights.sendDue(planned);
+  /** Lets go of connections and threads; after `run` or `sweep`. */
+  async close(): Promise<void> {
+    await this.#parts.forms?.close();
+    await this.#parts.observer.close();
+    await this.#parts.detectEnds?.();
   }
 
   /** A page that may not be visited (robots.txt, its address) is not offered again before that may have changed. */
   async #putOff(id: string, look: Look, untilMs = look.endedAtMs + putOffMs): Promise<void> {
     const { clock, policy } = this.#parts;
-    await clock.sleep(untilMs - clock.nowMs(), this.#ended.signal);
+    await clock.sleep(untilMs - clock.nowMs(), this.#running.ended);
     const entry = this.collection.byId(id);
-    if (!entry || entry.page.paused || this.#stopping || this.#dead || this.#departures.isAsked(entry)) return;
+    if (!entry || entry.page.paused || this.#running.stopping || this.#departures.isAsked(entry)) return;
     policy.looked(entry.index, clock.nowMs() / 1000, { kind: 'failed' });
-    this.#wake();
-  }
-
-  async #drain(): Promise<void> {
-    while (this.#flights.inFlight > 0 || this.#indexing.running) {
-      if (this.#indexing.running) await this.#indexing.running;
-      else await this.#parts.clock.sleep(5);
-    }
+    this.#running.wake();
   }
 }

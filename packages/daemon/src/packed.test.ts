@@ -250,6 +250,23 @@ describe('what is deployed', () => {
     expect(stages[1]).toContain(`"--data", "${volume}"`);
   });
 
+  test('nothing is compiled: neither the image nor a clone asks for Python and a compiler', () => {
+    const { allowScripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      allowScripts: Record<string, boolean>;
+    };
+    const modules = join(root, 'node_modules');
+    const compiled = readdirSync(modules)
+      .flatMap((name) =>
+        name.startsWith('@') ? readdirSync(join(modules, name)).map((rest) => join(name, rest)) : name,
+      )
+      .filter((name) => existsSync(join(modules, name, 'binding.gyp')));
+    expect(compiled).toContain('better-sqlite3');
+    for (const name of compiled) {
+      expect(allowScripts[name], name).toBe(false);
+      expect(readdirSync(join(modules, name, 'prebuilds')).length, name).toBeGreaterThan(0);
+    }
+  });
+
   test('compose builds that image and publishes on loopback only', async () => {
     const { services } = parse(read('compose.yaml')) as {
       services: { revisit: { build: { dockerfile: string }; command: string[]; ports: string[] } };

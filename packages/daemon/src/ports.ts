@@ -1,13 +1,19 @@
 /** What another way of keeping, asking or running needs of the daemon: its ports, the values that pass through them, and the parts of its store that know nothing of SQLite. */
+export type { NoisePart } from './detect/noise.ts';
+export { ignoredOf } from './detect/shown.ts';
+export { Lately } from './lately.ts';
 export { type Cell, type Emigrant, type MovedTable, movedTables } from './store/emigrate.ts';
 export type {
+  Added,
   Counts,
+  Edit,
   Journal,
   Kept,
   ListedPage,
   LookEntry,
   NewPage,
   PageQuery,
+  Past,
   SiteHour,
   Store,
   Version,
@@ -48,7 +54,8 @@ export {
 } from './store/versions.ts';
 export type { Change, Detection, Projection } from './values/change.ts';
 export { type Clock, steadyClock, systemClock } from './values/clock.ts';
-export type { Fault } from './values/fault.ts';
+export type { Answers, Elsewhere, Question } from './values/elsewhere.ts';
+export { type Fault, StoreFailed } from './values/fault.ts';
 export { lookKinds, type Look, type LookKind, type PageState, type WatchedPage } from './values/look.ts';
 export type { Observation, Observer, Outcome } from './values/observation.ts';
 export type { ObserverReport } from './values/observer-report.ts';
@@ -56,4 +63,5 @@ export type { Attempt, Delivery, DeliveryStatus, Exceptions, Outbox, PlannedDeli
 export type { NewPageSettings, Page, PageSettings } from './values/page.ts';
 export type { Probe, Validators } from './values/probe.ts';
 export type { Retention } from './values/retention.ts';
+export type { RobotReport } from './values/robot-report.ts';
 export type { Subscription, SubscriptionSettings } from './values/subscription.ts';

@@ -1,9 +1,11 @@
 /** Saves now and then what was learned that belongs to no page, so a killed process loses little of it. */
 import type { AccessTimes } from '@revisit/core';
 import type { ClockBook } from './clock-book.ts';
+import type { Collection } from './collection.ts';
 import type { Discovery } from './discovery.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import type { LoopParts } from './loop-parts.ts';
+import type { SiteDoors } from './site-doors.ts';
 
 const everyMs = 60_000;
 /** Access times change slowly, and a site's take a kilobyte. */
@@ -14,8 +16,10 @@ const mannersEveryMs = 600_000;
 interface Known {
   readonly clockBook: ClockBook;
   readonly access: AccessTimes;
+  readonly collection: Collection;
   readonly discovery: Discovery;
   readonly lifetimes: Lifetimes;
+  readonly doors: SiteDoors;
 }
 
 type SavingParts = Pick<LoopParts, 'clock' | 'observer' | 'policy' | 'store'>;
@@ -36,7 +40,7 @@ export class Saving {
   /** What is due to be saved, or all of it now. */
   async save(now: boolean): Promise<void> {
     const { clock, observer, policy, store } = this.#parts;
-    const { access, clockBook, discovery, lifetimes } = this.#known;
+    const { access, clockBook, collection, discovery, doors, lifetimes } = this.#known;
     const nowMs = clock.nowMs();
     if (!now && nowMs - this.#savedMs < everyMs) return;
     this.#savedMs = nowMs;
@@ -50,7 +54,9 @@ export class Saving {
       const manners = observer.save?.();
       if (manners) await store.remember('manners', manners);
     }
-    if (policy.saveAll) await store.remember(`policy:${policy.name}`, policy.saveAll());
+    const servers = doors.saveServers();
+    if (servers) await store.remember('shared-servers', servers);
+    if (policy.saveAll) await store.remember(`policy:${policy.name}`, policy.saveAll(collection.groups));
     if (discovery.hasLearned) await store.remember('index-trust', discovery.save());
     if (lifetimes.hasLearned) await store.remember('lifetime-trust', lifetimes.save());
   }

@@ -3,21 +3,32 @@
  * asked to be left alone, also over restarts.
  */
 import { Gates } from '@revisit/core';
+import type { CollectionMarket } from './collection-market.ts';
 import type { Collection } from './collection.ts';
 import type { LoopParts, SiteLimits } from './loop-parts.ts';
 import type { ClockSetByMs, SiteClosed, SiteServer } from './values/observation.ts';
 
 type DoorParts = Pick<LoopParts, 'clock' | 'siteRules'>;
 
+/** The plan, as far as it is told what sites and servers allow, in looks a second. */
+export type PlannedLimits = Pick<CollectionMarket, 'setCap' | 'standAt'>;
+
 interface Server {
-  readonly address: string;
+  said: SiteServer;
   readonly number: number;
   readonly sites: Set<number>;
+}
+
+/** A server that several sites share, as it is kept. */
+interface SavedServer {
+  readonly server: SiteServer;
+  readonly sites: readonly string[];
 }
 
 export class SiteDoors {
   readonly #parts: DoorParts;
   readonly #collection: Collection;
+  readonly #plan: PlannedLimits;
   readonly #spacingMs: number;
   readonly gates = new Gates();
   /** What sites' robots.txt asked for. */
@@ -29,25 +40,32 @@ export class SiteDoors {
   /** By address; and of each site that was reached, where it stands. */
   readonly #servers = new Map<string, Server>();
   readonly #standsAt = new Map<number, Server>();
+  /** Sites came to or left a shared server since that was saved. */
+  #serversMoved = false;
 
-  constructor(parts: DoorParts, collection: Collection, spacingMs: number) {
+  constructor(parts: DoorParts, collection: Collection, plan: PlannedLimits, spacingMs: number) {
     this.#parts = parts;
     this.#collection = collection;
+    this.#plan = plan;
     this.#spacingMs = spacingMs;
   }
 
-  /** The site's gate as the operator, or the site itself, wants it; answers the most looks a second that leaves. */
-  space(site: string, crawlDelayMs?: number): number {
+  /** The site's gate as the operator, or the site itself, wants it; the plan hears how many looks a second that leaves. */
+  space(site: string, crawlDelayMs?: number): void {
     if (crawlDelayMs !== undefined) this.#crawlDelays.set(site, crawlDelayMs);
     const rules = this.#parts.siteRules?.(site);
     const spacingMs = Math.max(rules?.spacingMs ?? this.#spacingMs, this.#crawlDelays.get(site) ?? 0);
-    this.gates.setSpacing(this.#collection.sites.index(site), spacingMs, rules?.connections);
-    const spaced = spacingMs > 0 ? 1000 / spacingMs : Infinity;
-    const capped = rules?.cap ? (1000 * rules.cap.count) / rules.cap.periodMs : Infinity;
-    return Math.min(spaced, capped) * this.#openShare(site, rules);
+    const index = this.#collection.sites.index(site);
+    this.gates.setSpacing(index, spacingMs, rules?.connections);
+    this.#plan.setCap(index, looksPerSecondMost(spacingMs, rules?.cap) * this.#openShare(site, rules));
   }
 
-  /** The share of a week in which the site may be asked, by the hour. */
+  /** What its robots.txt asked for, where a look has told it. */
+  crawlDelayMs(site: string): number | undefined {
+    return this.#crawlDelays.get(site);
+  }
+
+  /** The share of a week in which the site, or the server at an address, may be asked, by the hour. */
   #openShare(site: string, rules: SiteLimits | undefined): number {
     if (!rules?.quietUntilMs) return 1;
     let share = this.#openShares.get(site);
@@ -62,19 +80,54 @@ export class SiteDoors {
   }
 
   /** The site was reached at that address. Where others stand as well, they have its gate in common, as they have at the wire. */
-  stand(site: string, { address, spacingMs, connections }: SiteServer): void {
+  stand(site: string, said: SiteServer): void {
     const index = this.#collection.sites.index(site);
     const before = this.#standsAt.get(index);
-    if (before?.address !== address) before?.sites.delete(index);
-    let server = this.#servers.get(address);
-    if (!server) this.#servers.set(address, (server = { address, number: this.#servers.size, sites: new Set() }));
-    server.sites.add(index);
-    this.#standsAt.set(index, server);
-    if (server.sites.size === 1) this.gates.stand(index, undefined);
+    let server = this.#servers.get(said.address);
+    if (!server) this.#servers.set(said.address, (server = { said, number: this.#servers.size, sites: new Set() }));
+    server.said = said;
+    if (before !== server) {
+      if (before && before.sites.size > 1) this.#serversMoved = true;
+      before?.sites.delete(index);
+      server.sites.add(index);
+      this.#standsAt.set(index, server);
+      if (server.sites.size > 1) this.#serversMoved = true;
+    }
     // The first hears of it with the second; whoever has a request under way then, with its own next look.
     const joining = server.sites.size === 2 ? server.sites : [index];
-    if (server.sites.size > 1)
-      for (const member of joining) this.gates.stand(member, server.number, spacingMs, connections);
+    for (const member of joining) this.#join(member, server);
+  }
+
+  /** The server that the site shares with others, as far as that is known. */
+  sharedServer(site: string): SiteServer | undefined {
+    const server = this.#standsAt.get(this.#collection.sites.index(site));
+    return server && server.sites.size > 1 ? server.said : undefined;
+  }
+
+  #join(site: number, { said, number, sites }: Server): void {
+    const shared = sites.size > 1 ? number : undefined;
+    this.gates.stand(site, shared, said.spacingMs, said.connections);
+    const open = this.#openShare(said.address, this.#parts.siteRules?.(said.address));
+    this.#plan.standAt(site, shared, looksPerSecondMost(said.spacingMs, said.cap) * open);
+  }
+
+  /** Servers that several sites share; undefined while they are what was saved last. */
+  saveServers(): Uint8Array | undefined {
+    if (!this.#serversMoved) return undefined;
+    this.#serversMoved = false;
+    const shared = [...this.#servers.values()].filter(({ sites }) => sites.size > 1);
+    const saved = shared.map(({ said, sites }): SavedServer => ({
+      server: said,
+      sites: Array.from(sites, (site) => this.#collection.sites.name(site)),
+    }));
+    return new TextEncoder().encode(JSON.stringify(saved));
+  }
+
+  /** Where sites stood for an earlier process: they may stand elsewhere by now, as their first look will show. */
+  restoreServers(saved: Uint8Array): void {
+    for (const { server, sites } of JSON.parse(new TextDecoder().decode(saved)) as readonly SavedServer[])
+      for (const site of sites) if (this.#collection.sites.has(site)) this.stand(site, server);
+    this.#serversMoved = false;
   }
 
   /** The site was asked for something at that time. */
@@ -106,4 +159,9 @@ export class SiteDoors {
     for (const { site, untilMs } of closed) this.hold(site, untilMs);
     return closed;
   }
+}
+
+function looksPerSecondMost(spacingMs: number, cap: SiteLimits['cap']): number {
+  const spaced = spacingMs > 0 ? 1000 / spacingMs : Infinity;
+  return Math.min(spaced, cap ? (1000 * cap.count) / cap.periodMs : Infinity);
 }

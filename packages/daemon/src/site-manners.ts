@@ -11,12 +11,17 @@ export function mannersOf(
   /** One of its pages, whose origin has the robots.txt. */
   pageUrl: string,
 ): Manners {
-  const robots = observer.robotsOf?.(new URL(pageUrl).origin);
+  const robots = observer.robotsOf?.(new URL(pageUrl).origin) ?? {
+    state: 'elsewhere',
+    crawlDelayMs: doors.crawlDelayMs(site),
+    sitemaps: [],
+  };
   const standing = observer.standing?.(site);
   const closedUntilMs = Math.max(doors.heldUntil(site), standing?.closedUntilMs ?? 0);
   return {
-    spacingMs: Math.max(siteRules?.(site)?.spacingMs ?? usualSpacingMs, robots?.crawlDelayMs ?? 0),
+    spacingMs: Math.max(siteRules?.(site)?.spacingMs ?? usualSpacingMs, robots.crawlDelayMs ?? 0),
     leftAloneUntilMs: closedUntilMs > clock.nowMs() ? closedUntilMs : undefined,
+    sharedServer: doors.sharedServer(site),
     failures: standing?.failures ?? 0,
     robots,
   };

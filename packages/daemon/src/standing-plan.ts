@@ -36,6 +36,10 @@ export interface StandingPlan {
   readonly policyDelayHours: number | null;
   /** Sites that could use more looks than their politeness allows, dearest first. */
   readonly dearSites: readonly { readonly site: string; readonly priceHours: number }[];
+  /** What the delays are means over: changes by weight, as they are believed to come. */
+  readonly changesPerHour: number;
+  /** The same of the pages whose distances between looks the policy has set. */
+  readonly seenChangesPerHour: number;
 }
 
 export interface BudgetPoint {
@@ -50,6 +54,8 @@ export interface BudgetView {
   /** One more look an hour. */
   readonly oneMore: BudgetPoint & { readonly soonerMinutes: number | null };
   readonly curve: readonly BudgetPoint[];
+  /** What the delays are means over. */
+  readonly changesPerHour: number;
 }
 
 interface Request {
@@ -63,6 +69,7 @@ interface Requests {
   readonly requests: readonly Request[];
   readonly unseen: number;
   readonly policyDelayHours: number | null;
+  readonly seenChangesPerHour: number;
 }
 
 /** The requests that are wanted, and how long changes wait at the distances kept now. */
@@ -93,7 +100,8 @@ function requestsOf(loop: Loop, nowMs: number): Requests {
     changes += scale;
   }
   requests.sort((a, b) => a.dueMs - b.dueMs || a.entry.index - b.entry.index);
-  return { requests, unseen, policyDelayHours: changes > 0 ? hours(waiting / changes) : null };
+  const policyDelayHours = changes > 0 ? hours(waiting / changes) : null;
+  return { requests, unseen, policyDelayHours, seenChangesPerHour: 3600 * changes };
 }
 
 const hours = (seconds: number): number => seconds / 3600;
@@ -114,7 +122,7 @@ export function standingPlan(loop: Loop, nowMs: number, limit: number): Standing
   const { market } = loop.market;
   loop.market.tell(nowMs / 1000);
   const standing = loop.market.standing(loop.market.looksPerSecond);
-  const { requests, unseen, policyDelayHours } = requestsOf(loop, nowMs);
+  const { requests, unseen, policyDelayHours, seenChangesPerHour } = requestsOf(loop, nowMs);
   return {
     pages: market.pages,
     unseen,
@@ -128,21 +136,26 @@ export function standingPlan(loop: Loop, nowMs: number, limit: number): Standing
     dearSites: standing.dearSites
       .map(({ site, price }) => ({ site: loop.collection.sites.name(site), priceHours: hours(price) }))
       .sort((a, b) => b.priceHours - a.priceHours),
+    changesPerHour: 3600 * market.scale,
+    seenChangesPerHour,
   };
 }
 
 function comingProbes(loop: Loop, requests: readonly Request[], nowMs: number): readonly ComingProbe[] {
   const { looksPerSecond } = loop.market;
-  const siteFreeMs = new Map<string, number>();
+  /** By site, and by the address that several share. */
+  const freeMs = new Map<string, number>();
   const coming = requests.map(({ entry, dueMs }, ahead) => {
     const belief = loop.policy.belief(entry.index, nowMs / 1000);
     const ratePerDay = entry.state.lastLookMs === undefined ? null : belief.ratePerDay;
     const current = entry.state.version > 0 ? belief.current : null;
     const { id, url, site } = entry.page;
-    // Whoever is due waits for the budget to serve those before, and for its site.
+    // Whoever is due waits for the budget to serve those before, for its site, and for those with whom that shares a server.
     const servedMs = nowMs + (looksPerSecond > 0 ? (1000 * ahead) / looksPerSecond : 0);
-    const atMs = Math.max(dueMs, servedMs, siteFreeMs.get(site) ?? 0);
-    siteFreeMs.set(site, atMs + loop.manners(site, url).spacingMs);
+    const { spacingMs, sharedServer } = loop.manners(site, url);
+    const gates = [{ key: site, spacingMs }, ...(sharedServer ? [{ key: sharedServer.address, ...sharedServer }] : [])];
+    const atMs = Math.max(dueMs, servedMs, ...gates.map(({ key }) => freeMs.get(key) ?? 0));
+    for (const gate of gates) freeMs.set(gate.key, atMs + gate.spacingMs);
     return { atMs, pageId: id, url, site, ratePerDay, current };
   });
   return coming.sort((a, b) => a.atMs - b.atMs);
@@ -160,7 +173,9 @@ export function budgetView(loop: Loop, nowMs: number): BudgetView {
     return { probesPerHour: looksPerSecond * 3600, meanDelayHours, priceHours: hours(standing.price) };
   };
   const now = at(budget);
-  const more = at(budget + 1 / 3600);
+  // Of several that share a budget each gets its part of the look.
+  const share = loop.wholeBudget > 0 ? budget / loop.wholeBudget : 1;
+  const more = at(budget + share / 3600);
   const soonerMinutes =
     now.meanDelayHours === null || more.meanDelayHours === null
       ? null
@@ -170,5 +185,6 @@ export function budgetView(loop: Loop, nowMs: number): BudgetView {
     now,
     oneMore: { ...more, soonerMinutes },
     curve: curveSteps.map((step) => at(budget * step)),
+    changesPerHour: 3600 * market.scale,
   };
 }

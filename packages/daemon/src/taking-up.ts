@@ -17,6 +17,9 @@ import type { Watching } from './watching.ts';
 
 type TakingParts = Pick<LoopParts, 'clock' | 'observer' | 'policy' | 'store'>;
 
+/** No site is spaced by more. */
+const spacingMsMost = 86_400_000;
+
 interface Ways {
   readonly access: AccessTimes;
   readonly capped: CappedSites;
@@ -37,21 +40,30 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
   const learned = await store.recall(`policy:${policy.name}`);
   const access = await store.recall('access-times');
   if (access) ways.access.restore(access);
+  const unfinished = await store.unfinished();
+  const asked = await askedBefore(parts, ways, unfinished);
+  let askedUntilMs = Math.max(-Infinity, ...asked.values());
   const ahead: string[] = [];
-  for await (const batch of store.everyPage())
+  for await (const batch of store.everyPage()) {
+    const nowMs = clock.nowMs();
     for (const watched of batch) {
-      ways.watching.load(watched, ways.clockBook.setLately);
-      if ((watched.state.lastLookMs ?? 0) > clock.nowMs()) ahead.push(watched.page.id);
+      ways.watching.load(watched, nowMs, ways.clockBook.setLately);
+      const { lastLookMs = -Infinity } = watched.state;
+      if (lastLookMs > nowMs) ahead.push(watched.page.id);
+      askedUntilMs = Math.max(askedUntilMs, ways.clockBook.setLately ? nowMs : lastLookMs);
     }
+  }
+  parts.observer.askedUntil?.(Math.min(askedUntilMs, clock.nowMs()));
   ways.watching.loaded();
   const trusted = await store.recall('index-trust');
   if (trusted) ways.discovery.restore(trusted);
   const lifetimes = await store.recall('lifetime-trust');
   if (lifetimes) ways.lifetimes.restore(lifetimes);
   await recallManners(parts, ways);
-  if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000);
+  for (const [site, atMs] of asked) if (ways.collection.sites.has(site)) ways.departures.doors.recall(site, atMs);
+  if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000, ways.collection.groups);
   ways.market.survey(clock.nowMs() / 1000);
-  await resume(parts, ways, await store.unfinished());
+  await resume(parts, ways, unfinished);
   // What waits for a moment that comes once more does not wait for it twice.
   if (setByMs < 0) await store.outbox.hastenAll(clock.nowMs());
   // How long ago looks of the future were nobody knows any more: to count from now, at each start, would be to wait for ever.
@@ -59,14 +71,41 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
   ways.departures.askInOrder(entries.filter(({ page }) => !page.paused));
 }
 
+/**
+ * When sites were asked for something that was never kept, by the processes before this one, as far as that may matter. When exactly
+ * nobody knows: robots.txt and redirects may have come before the page. It is kept before the probes are forgotten, for a process that
+ * follows this one before it has asked anything.
+ */
+async function askedBefore(
+  { store, clock, observer }: TakingParts,
+  { clockBook: { totalMs } }: Ways,
+  unfinished: readonly Probe[],
+): Promise<ReadonlyMap<string, number>> {
+  const nowMs = clock.nowMs();
+  const saved = await store.recall('asked-before');
+  const earlier = saved ? (JSON.parse(new TextDecoder().decode(saved)) as Record<string, number>) : {};
+  const asked = new Map<string, number>();
+  for (const [site, keptMs] of Object.entries(earlier)) {
+    const atMs = Math.min(nowMs, keptMs + totalMs);
+    if (atMs > nowMs - spacingMsMost) asked.set(site, atMs);
+  }
+  if (unfinished.length === 0 || observer.outlives) return asked;
+  for (const { site } of unfinished) asked.set(site, nowMs);
+  const kept = Object.fromEntries(Array.from(asked, ([site, atMs]) => [site, atMs - totalMs]));
+  await store.remember('asked-before', new TextEncoder().encode(JSON.stringify(kept)));
+  return asked;
+}
+
 async function recallManners(
   { store, observer }: TakingParts,
-  { capped, clockBook, collection, departures: { doors }, watching }: Ways,
+  { capped, clockBook, collection, departures: { doors } }: Ways,
 ): Promise<void> {
   capped.clockSetByMs = clockBook.totalMs;
   doors.clockSetByMs = clockBook.totalMs;
   const delays = observer.restore?.(await store.recall('manners'), clockBook.totalMs);
-  for (const [site, delayMs] of delays ?? []) if (collection.sites.has(site)) watching.space(site, delayMs);
+  for (const [site, delayMs] of delays ?? []) if (collection.sites.has(site)) doors.space(site, delayMs);
+  const servers = await store.recall('shared-servers');
+  if (servers) doors.restoreServers(servers);
   const holds = await store.recall('site-holds');
   for (const closed of holds ? doors.restoreHolds(holds) : []) observer.leaveAlone?.(closed);
 }
@@ -77,10 +116,10 @@ export async function resume(
   { departures, flights, watching }: Pick<Ways, 'departures' | 'flights' | 'watching'>,
   unfinished: readonly Probe[],
 ): Promise<void> {
-  for (const probe of unfinished) {
-    watching.space(probe.site);
-    // When exactly its last request went out nobody knows: robots.txt and redirects may have come before the page.
-    departures.doors.recall(probe.site, clock.nowMs());
+  for (const [place, probe] of unfinished.entries()) {
+    departures.doors.space(probe.site);
+    // A millisecond apart: their sites open in the order in which they had left.
+    departures.doors.recall(probe.site, clock.nowMs() + place);
     if (!observer.outlives) for (const id of probe.pageIds) watching.dueAgain(id, probe.atMs);
     else flights.rejoin(probe);
   }

@@ -238,11 +238,11 @@ test('an import whose end cannot be kept is not said to have ended', async () =>
   const app = createApi(desk);
   const records = [{ page: { url: 'https://a.example/1' } }];
   await app.inject({ method: 'POST', url: '/api/import', payload: { import: 'one', records } });
-  const remember = store.remember.bind(store);
-  store.remember = () => Promise.resolve({ kind: 'failed', fault: fault('disk-full', 'The disk is full.') });
+  const revise = store.revise.bind(store);
+  store.revise = () => Promise.resolve({ kind: 'failed', fault: fault('disk-full', 'The disk is full.') });
   const ended = await app.inject({ method: 'POST', url: '/api/import/end', payload: { import: 'one' } });
   expect([ended.statusCode, ended.json()]).toMatchObject([503, { detail: 'The disk is full.' }]);
-  store.remember = remember;
+  store.revise = revise;
   expect(await takeBack(desk)).toBe(1);
   await app.close();
   await opened.close();

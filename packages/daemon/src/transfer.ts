@@ -5,7 +5,7 @@
 import { textHash } from './detect/verdict.ts';
 import type { Desk } from './desk.ts';
 import type { PastVersion } from './import/found.ts';
-import type { Journal, Kept } from './store/port.ts';
+import type { Added, Journal, Kept } from './store/port.ts';
 import type { Look, PageState, WatchedPage } from './values/look.ts';
 import type { NewPageSettings, Page } from './values/page.ts';
 import type { Projection } from './values/change.ts';
@@ -102,6 +102,16 @@ function lookOf(page: Page, atMs: number, kind: Look['kind'], state: PageState, 
   };
 }
 
+/** The past that each record brings; a page may have several. */
+function pastsOf(added: readonly Added[], records: readonly TransferRecord[]): readonly (readonly Look[])[] {
+  const latest = new Map<string, PageState>();
+  return added.map(({ page: { page, state } }, i) => {
+    const looks = looksOf(page, latest.get(page.id) ?? state, records[i]!);
+    if (looks.length > 0) latest.set(page.id, looks.at(-1)!.state);
+    return looks;
+  });
+}
+
 export interface ImportedPage {
   readonly id: string;
   readonly created: boolean;
@@ -114,35 +124,22 @@ export async function importRecords(
   records: readonly TransferRecord[],
   journal?: Journal,
 ): Promise<Kept<readonly ImportedPage[]>> {
+  let past: readonly (readonly Look[])[] = [];
   const kept = await desk.add(
     records.map((record) => record.settings),
     records.map((record) => record.addedAtMs),
     journal,
+    (added) => (past = pastsOf(added, records)).flat(),
   );
   if (kept.kind === 'failed') return kept;
-  const latest = new Map<string, PageState>();
-  const looks: Look[] = [];
-  const versions: number[] = [];
-  for (const [i, { page: watched }] of kept.value.entries()) {
-    const own = looksOf(watched.page, latest.get(watched.page.id) ?? watched.state, records[i]!);
-    versions.push(own.filter(({ projection }) => projection).length);
-    if (own.length === 0) continue;
-    looks.push(...own);
-    latest.set(watched.page.id, own.at(-1)!.state);
-  }
-  if (looks.length > 0) {
-    const committed = await desk.store.commit(looks);
-    if (committed.kind === 'failed') {
-      await desk.remove(kept.value.filter(({ created }) => created).map(({ page }) => page.page.id));
-      return committed;
-    }
-  }
-  for (const id of latest.keys()) {
-    const watched = await desk.store.page(id);
-    if (watched) desk.loop?.watch(watched);
-  }
+  for (const [i, { page, created }] of kept.value.entries())
+    if (!created && past[i]!.length > 0) desk.loop?.watch(page);
   return {
     kind: 'kept',
-    value: kept.value.map(({ page, created }, i) => ({ id: page.page.id, created, versions: versions[i]! })),
+    value: kept.value.map(({ page, created }, i) => ({
+      id: page.page.id,
+      created,
+      versions: past[i]!.filter(({ projection }) => projection).length,
+    })),
   };
 }

@@ -255,3 +255,31 @@ test('what was decided before the store went down waits until it is back', async
     expect(t.sent.length).toBeGreaterThan(sent + 10);
   }
 });
+
+test('what was under way when the process was killed is looked at again in the order in which it had left', async () => {
+  const store = memoryStore();
+  closing.push(() => store.close());
+  const pages = Array.from({ length: 60 }, (_, n): SimulatedPage => {
+    const site = `s${(n * 37) % 60}.example`;
+    return { url: `https://${site}/`, site, law: poissonLaw(minuteMs * 600) };
+  });
+  const siteLaw = () => ({ latencyMeanMs: 3_600_000, errorChance: 0, timeOutChance: 0, timeOutMs: 0 });
+  const world = await createWorld({ seed: 4, startMs, store, pages, siteLaw });
+  const settings = { looksPerSecond: 1, spacingMs: 2_000, robots: 45, queueMax: 64 };
+  const first = await startLoop(world, policies['uniform']!.create(1), settings);
+  void first.run(new AbortController().signal);
+  await world.clock.runUntil(startMs + minuteMs);
+  first.die();
+  const left = (await store.unfinished()).map(({ url }) => url);
+  const before = world.web.sent.map(({ url }) => url);
+  expect(left.length).toBeGreaterThan(40);
+  expect(before.slice(-left.length)).toEqual(left);
+  const second = await startLoop(world, policies['uniform']!.create(1), settings);
+  void second.run(new AbortController().signal);
+  await world.clock.runUntil(startMs + 3 * minuteMs);
+  second.die();
+  const again = world.web.sent.slice(before.length).map(({ url }) => url);
+  const returned = again.filter((url) => left.includes(url));
+  expect(returned.length).toBeGreaterThan(25);
+  expect(returned).toEqual(left.slice(0, returned.length));
+});

@@ -33,6 +33,10 @@ test('a page that is edited keeps what its last looks found and what was learned
   expect(after.state).toMatchObject({ version: before.state.version, looks: before.state.looks });
   const kept = loop.policy.belief(after.index, world.clock.nowMs() / 1000);
   expect(kept.ratePerDay / learned.ratePerDay).toBeCloseTo(1, 1);
+  // A look that somebody asked for is not forgotten with the page as it was.
+  loop.probeNow(id);
+  loop.watch({ page: { ...early!.page, tags: ['again'] }, state: early!.state });
+  expect(loop.isInLine(loop.collection.byId(id)!)).toBe(true);
   await world.clock.runUntil(startMs + 72 * hourMs);
   const changes = await store.changes({ after: 0, limit: 1_000 });
   expect(changes.map((change) => change.toVersion)).toEqual(changes.map((_, i) => i + 2));

@@ -11,7 +11,7 @@ import type { LoopParts } from './loop-parts.ts';
 import { PageAimsBook } from './page-aims.ts';
 import { atNewUrl, type WatchedPage } from './values/look.ts';
 
-type WatchingParts = Pick<LoopParts, 'accepts' | 'clock' | 'collectionOf' | 'needs' | 'policy'>;
+type WatchingParts = Pick<LoopParts, 'accepts' | 'clock' | 'collectionOf' | 'needs' | 'policy' | 'websub'>;
 
 interface Ways {
   readonly collection: Collection;
@@ -36,8 +36,11 @@ export class Watching {
   watch(watched: WatchedPage): boolean {
     const known = this.#ways.collection.byId(watched.page.id);
     const newest = known ? this.#newest(known, watched) : watched;
+    const asked = known !== undefined && this.#ways.departures.isAsked(known);
     this.unwatch(watched.page.id);
-    const entry = this.#open(newest, true);
+    const entry = this.#open(newest, true, this.#parts.clock.nowMs(), false);
+    // Somebody may wait for a look that was asked for before the page was edited.
+    if (asked && entry && !entry.page.paused) this.#ways.departures.ask(entry);
     // A page that rests takes nothing from the others.
     if (entry && !entry.page.paused) this.#ways.market.watched(entry, this.#parts.clock.nowMs() / 1000);
     return entry !== undefined;
@@ -55,8 +58,8 @@ export class Watching {
    * A page of the store, at the start. All that is loaded enters the market together, once what belongs to no page is known
    * again; a site is spaced with the first of its pages, and by what its robots.txt said once all are there.
    */
-  load(watched: WatchedPage, clockSetLately: boolean): void {
-    const entry = this.#open(watched, false, clockSetLately);
+  load(watched: WatchedPage, nowMs: number, clockSetLately: boolean): void {
+    const entry = this.#open(watched, false, nowMs, clockSetLately);
     if (entry) this.#sitesSpaced = Math.max(this.#sitesSpaced, entry.site + 1);
   }
 
@@ -66,8 +69,8 @@ export class Watching {
     this.#ways.collection.everyAlike((index, alike) => policy.regrouped?.(index, alike));
   }
 
-  #open(watched: WatchedPage, alone: boolean, clockSetLately = false): Entry | undefined {
-    const { clock, policy } = this.#parts;
+  #open(watched: WatchedPage, alone: boolean, nowMs: number, clockSetLately: boolean): Entry | undefined {
+    const { policy } = this.#parts;
     const { collection, discovery, departures } = this.#ways;
     if (this.#parts.accepts && !this.#parts.accepts(watched.page.site)) return undefined;
     const rules = this.#parts.collectionOf?.(watched.page);
@@ -75,10 +78,8 @@ export class Watching {
     const entry = collection.add(watched, aims);
     if (alone) for (const other of collection.regrouped) policy.regrouped?.(other, collection.alike(other));
     discovery.watched(watched.page);
-    if (alone || entry.site >= this.#sitesSpaced) this.space(watched.page.site);
-    const { model } = watched.state;
-    const nowMs = clock.nowMs();
-    const { lastLookMs: saidMs } = watched.state;
+    if (alone || entry.site >= this.#sitesSpaced) departures.doors.space(watched.page.site);
+    const { model, lastLookMs: saidMs } = watched.state;
     // A look of the future was made before the clock was set back: to wait for it would be to wait for as long as it was wrong.
     // One of the past may have been a moment ago where the clock was set forward.
     const lastLookMs = saidMs === undefined || (saidMs < nowMs && !clockSetLately) ? saidMs : nowMs;
@@ -116,16 +117,11 @@ export class Watching {
     if (!entry) return;
     discovery.unwatched(entry.page);
     lifetimes.forget(entry);
+    this.#parts.websub?.released(id);
     departures.forget(entry);
     const nowSeconds = this.#parts.clock.nowMs() / 1000;
     if (!entry.page.paused) this.#parts.policy.forget(entry.index, nowSeconds);
     market.unwatched(entry, nowSeconds);
-  }
-
-  /** The site's limits, in the plan and at its gate. */
-  space(site: string, crawlDelayMs?: number): void {
-    const { collection, departures, market } = this.#ways;
-    market.setCap(collection.sites.index(site), departures.doors.space(site, crawlDelayMs));
   }
 
   /** A look that was asked for and not kept: due again at once, or when the page's own spacing allows. */

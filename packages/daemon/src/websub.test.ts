@@ -14,9 +14,9 @@ const startMs = Date.UTC(2026, 0, 5);
 const hourMs = 3_600_000;
 const hub = { hub: 'https://hub.example/', topic: 'https://a.example/feed' };
 
-function pageAt(lastSeenMs: number): Entry {
+function pageAt(lastSeenMs: number, id = 'p1'): Entry {
   const page = {
-    id: 'p1',
+    id,
     url: 'https://a.example/feed',
     site: 'a.example',
     select: { kind: 'text' },
@@ -49,7 +49,9 @@ function world(status = 202) {
       store: opened.store,
       log: () => {},
     });
-  return { clock, sent, make, websub: make() };
+  /** The last part of the callback that the hub was given. */
+  const token = (at = 0) => sent[at]!['hub.callback']!.split('/').at(-1)!;
+  return { clock, store: opened.store, sent, token, make, websub: make() };
 }
 
 const confirm = {
@@ -75,7 +77,7 @@ test('hubs are found in headers, feeds and pages', () => {
 });
 
 test('a hub is asked once, must show that it was asked, and its signed notices make us look', async () => {
-  const { sent, websub } = world();
+  const { sent, token: given, websub } = world();
   const noticed: string[] = [];
   websub.noticed = (id) => noticed.push(id);
   await websub.found(pageAt(startMs), hub);
@@ -85,16 +87,16 @@ test('a hub is asked once, must show that it was asked, and its signed notices m
       url: 'https://hub.example/',
       'hub.mode': 'subscribe',
       'hub.topic': hub.topic,
-      'hub.callback': 'https://me.example/websub/secret-0',
+      'hub.callback': expect.stringMatching(/^https:\/\/me\.example\/websub\/[0-9a-z]{1,2}-secret-0$/),
       'hub.secret': 'secret-1',
       'hub.lease_seconds': '604800',
     },
   ]);
   const app = Fastify();
   websubRoutes(app, websub);
-  const call = (query: Record<string, string>, token = 'secret-0') =>
+  const call = (query: Record<string, string>, token = given()) =>
     app.inject({ method: 'GET', url: `/websub/${token}`, query });
-  const notice = (body: string, signature?: string, token = 'secret-0') =>
+  const notice = (body: string, signature?: string, token = given()) =>
     app.inject({
       method: 'POST',
       url: `/websub/${token}`,
@@ -117,15 +119,15 @@ test('a hub is asked once, must show that it was asked, and its signed notices m
 });
 
 test('waits are lengthened only where notices have proven complete', async () => {
-  const { clock, websub } = world();
+  const { clock, token, websub } = world();
   const entry = pageAt(startMs);
   await websub.found(entry, hub);
-  await websub.verify('secret-0', confirm);
+  await websub.verify(token(), confirm);
   const nowMs = clock.nowMs() + hourMs;
   const waits = () => Math.max(...Array.from({ length: 40 }, () => websub.until(entry, nowMs)));
   expect(waits()).toBe(nowMs);
   for (let change = 0; change < 8; change++) {
-    websub.receive('secret-0', sign('secret-1', 'x'), Buffer.from('x'));
+    await websub.receive(token(), sign('secret-1', 'x'), Buffer.from('x'));
     websub.looked(entry, clock.nowMs() - 1, true);
   }
   // The last notice has not been followed by a look yet.
@@ -133,48 +135,72 @@ test('waits are lengthened only where notices have proven complete', async () =>
   await clock.runUntil(startMs + 1000);
   entry.state = { ...entry.state, lastSeenMs: clock.nowMs() };
   expect(waits()).toBe(clock.nowMs() + 86_400_000);
+  // Of what comes after the lease nobody tells.
+  const endedMs = startMs + 86_400_000;
+  expect(Math.max(...Array.from({ length: 40 }, () => websub.until(entry, endedMs)))).toBe(endedMs);
   websub.looked(entry, clock.nowMs(), true);
   expect(waits()).toBe(nowMs);
 });
 
 test('leases are renewed before they end and come over a restart; a hub that refuses is left alone for a day', async () => {
-  const { clock, sent, websub, make } = world();
+  const { clock, sent, token, websub, make } = world();
   await websub.found(pageAt(startMs), hub);
-  await websub.verify('secret-0', confirm);
+  await websub.verify(token(), confirm);
   const later = make();
   await later.load();
   expect(later.active).toBe(1);
-  await later.renew(() => true);
+  await later.renew();
   expect(sent).toHaveLength(1);
   await clock.runUntil(startMs + 13 * hourMs);
-  await later.renew(() => true);
+  await later.renew();
   expect(sent).toHaveLength(2);
-  expect(sent[1]).toMatchObject({ 'hub.callback': 'https://me.example/websub/secret-0' });
-  await later.renew(() => false);
+  expect(token(1)).toBe(token(0));
+  later.watches = () => false;
+  await later.renew();
   expect(later.active).toBe(0);
 
   const refusing = world(403);
   await refusing.websub.found(pageAt(startMs), hub);
   await refusing.clock.runUntil(startMs + 23 * hourMs);
-  await refusing.websub.renew(() => true);
+  await refusing.websub.renew();
   expect(refusing.sent).toHaveLength(1);
   await refusing.clock.runUntil(startMs + 25 * hourMs);
-  await refusing.websub.renew(() => true);
+  await refusing.websub.renew();
   expect(refusing.sent).toHaveLength(2);
 });
 
+test.each([
+  ['31,000 years', '1000000000000', 29.5 * 24 * hourMs + hourMs / 2],
+  ['two minutes', '120', 100_000],
+])('a lease of %s is renewed in time, and no lease is believed for more than a month', async (_name, lease, atMs) => {
+  const { clock, sent, token, websub } = world();
+  await websub.found(pageAt(startMs), hub);
+  await websub.verify(token(), { ...confirm, 'hub.lease_seconds': lease });
+  const stop = new AbortController();
+  const running = websub.run(stop.signal);
+  await clock.runUntil(startMs + atMs);
+  expect(sent).toHaveLength(2);
+  // A hub that does not call back is asked again every hour at most.
+  const askedBefore = sent.length;
+  await clock.runUntil(clock.nowMs() + 10 * hourMs);
+  expect(sent.length).toBeGreaterThan(askedBefore);
+  expect(sent.length - askedBefore).toBeLessThanOrEqual(11);
+  stop.abort();
+  await clock.runUntil(Infinity, running);
+});
+
 test('a hub that tells of news where there is none is heard once an hour, and again when it has told the truth', async () => {
-  const { clock, websub } = world();
+  const { clock, token, websub } = world();
   const entry = pageAt(startMs);
   let looks = 0;
   websub.noticed = () => looks++;
   await websub.found(entry, hub);
-  await websub.verify('secret-0', confirm);
+  await websub.verify(token(), confirm);
   const notice = async (changed: boolean) => {
     const before = looks;
     const sinceMs = clock.nowMs();
     await clock.runUntil(sinceMs + 1000);
-    websub.receive('secret-0', sign('secret-1', 'x'), Buffer.from('x'));
+    await websub.receive(token(), sign('secret-1', 'x'), Buffer.from('x'));
     if (looks > before) websub.looked(entry, sinceMs, changed);
   };
   for (let n = 0; n < 100; n++) await notice(false);
@@ -189,4 +215,48 @@ test('a hub that tells of news where there is none is heard once an hour, and ag
   // Four right and eight in vain: most of what it says is no longer idle.
   for (let n = 0; n < 3; n++) await notice(true);
   expect(looks).toBe(15);
+});
+
+test('of many subscriptions one is kept and found without the others; a token that nobody gave out asks nobody', async () => {
+  const { store, sent, token, websub, make } = world();
+  const sizes: number[] = [];
+  const kept = { revise: store.revise.bind(store), recall: store.recall.bind(store) };
+  store.revise = (key, edit) =>
+    kept.revise(key, (before) => {
+      const made = edit(before);
+      sizes.push(made.after?.length ?? 0);
+      return made;
+    });
+  for (let n = 0; n < 300; n++) await websub.found(pageAt(startMs, `p${n}`), { ...hub, topic: `${hub.topic}/${n}` });
+  expect(sent).toHaveLength(300);
+  const later = make();
+  let read: string[] = [];
+  store.recall = (key) => {
+    read.push(key);
+    return kept.recall(key);
+  };
+  const asked: string[] = [];
+  later.others = {
+    verify: async (name) => (asked.push(name), undefined),
+    hear: async (name) => (asked.push(name), false),
+  };
+  for (const guess of ['guess', '1-guess', 'zz-guess', '..', '']) {
+    read = [];
+    expect([await later.verify(guess, confirm), await later.receive(guess, undefined, Buffer.of())]).toEqual([
+      undefined,
+      'nobody asked',
+    ]);
+    expect(read.length).toBeLessThanOrEqual(2);
+  }
+  expect(asked).toEqual([]);
+  read = [];
+  expect(await later.verify(token(299), { ...confirm, 'hub.topic': `${hub.topic}/299` })).toBe('c1');
+  expect(read).toHaveLength(1);
+  // A tenth of all that is kept at most.
+  const all = await Promise.all(Array.from({ length: 64 }, (_, drawer) => kept.recall(`websub:${drawer}`)));
+  const sum = all.reduce((bytes, drawer) => bytes + (drawer?.length ?? 0), 0);
+  expect(sum).toBeGreaterThan(300 * 100);
+  expect(Math.max(...sizes)).toBeLessThan(sum / 10);
+  await later.load();
+  expect(later.active).toBe(1);
 });

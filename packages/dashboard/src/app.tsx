@@ -19,6 +19,8 @@ const Settings = lazy(async () => (await import('./views/settings.tsx')).Setting
 const Demo = lazy(async () => (await import('./views/demo.tsx')).Demo);
 const Search = lazy(async () => (await import('./views/search.tsx')).Search);
 
+/** For how long nothing is drawn before the first numbers: a coordinator waits for others that do not answer. */
+const blankMsMax = 500;
 /** How often the numbers at the edge are asked for again. */
 const statusEveryMs = 3_000;
 
@@ -28,7 +30,13 @@ async function askStatus() {
   return status;
 }
 
-function View({ place, pages }: { readonly place: Place; readonly pages: number | undefined }) {
+interface Viewed {
+  readonly place: Place;
+  readonly pages: number | undefined;
+  readonly linked: boolean;
+}
+
+function View({ place, pages, linked }: Viewed) {
   const [view, id, part] = place.parts;
   const key = place.parts.join('/');
   switch (view) {
@@ -45,7 +53,7 @@ function View({ place, pages }: { readonly place: Place; readonly pages: number 
     case 'sites':
       return id === undefined ? <Sites /> : <SiteView key={key} site={id} />;
     case 'robots':
-      return <Robots />;
+      return <Robots linked={linked} />;
     case 'demo':
       return <Demo />;
     case 'lab':
@@ -64,13 +72,18 @@ export function App() {
   const [locked, setLocked] = useState(false);
   const status = useAsk(askStatus, [locked], statusEveryMs);
   useEffect(() => onLoginNeeded(() => setLocked(true)), []);
+  const [waited, setWaited] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setWaited(true), blankMsMax);
+    return () => clearTimeout(timer);
+  }, []);
   const view = place.parts[0] ?? 'changes';
   useEffect(() => {
     document.title = `${view[0]!.toUpperCase()}${view.slice(1)} · Revisit`;
   }, [view]);
   if (locked) return <Login onOpen={() => setLocked(false)} />;
   // The daemon's clock comes with its first answer; times would jump without it.
-  if (!status.value && !status.problem) return <p class="soft">…</p>;
+  if (!status.value && !status.problem && !waited) return <p class="soft">…</p>;
   return (
     <div class="shell">
       <a
@@ -87,7 +100,18 @@ export function App() {
             Nothing that is found can be kept right now (is the disk full?). Looking has stopped and goes on by itself.
           </p>
         )}
-        <View place={place} pages={status.value?.pages} />
+        {status.value?.linked === false && (
+          <p class="notice" role="alert">
+            No robot can be reached (is NATS away?). Nothing is looked at until one can; then it goes on by itself.
+          </p>
+        )}
+        {status.value?.linked !== false && (status.value?.missing ?? 0) > 0 && (
+          <p class="notice" role="alert">
+            {status.value!.missing === 1 ? 'A coordinator does' : `${status.value!.missing} coordinators do`} not
+            answer: what is planned and believed there is missing here until others have taken over.
+          </p>
+        )}
+        <View place={place} pages={status.value?.pages} linked={status.value?.linked !== false} />
       </main>
       <Shortcuts />
     </div>

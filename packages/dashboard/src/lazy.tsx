@@ -5,16 +5,15 @@ import { useEffect, useState } from 'preact/hooks';
 export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   let loaded: ComponentType<Props> | undefined;
   return function Lazy(props: Props) {
-    const [, again] = useState(0);
+    // Each place where it is drawn hears of it by itself: it may come between the first drawing and what follows that.
+    const [View, setView] = useState(() => loaded);
     useEffect(() => {
-      if (loaded) return;
+      if (View) return;
       void load().then((component) => {
         loaded = component;
-        again((n) => n + 1);
+        setView(() => component);
       });
     }, []);
-    if (!loaded) return <p class="soft">…</p>;
-    const Loaded = loaded;
-    return <Loaded {...props} />;
+    return View ? <View {...props} /> : <p class="soft">…</p>;
   };
 }

@@ -53,8 +53,12 @@ export function Rail({ view, status, lost }: Props) {
         ) : (
           status && (
             <>
-              <span>{number(status.changes)} changes seen</span>
-              <span>{number(status.looks)} looks</span>
+              <span>
+                {number(status.changes)} {status.changes === 1 ? 'change' : 'changes'} seen
+              </span>
+              <span>
+                {number(status.looks)} {status.looks === 1 ? 'look' : 'looks'}
+              </span>
               <span>{number(status.budgetPerHour)} requests/h</span>
               <span>policy {status.policy ?? '–'}</span>
             </>

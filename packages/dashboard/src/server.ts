@@ -85,27 +85,33 @@ export function useAsk<Value>(work: () => Promise<Value>, on: readonly unknown[]
   const [problem, setProblem] = useState<Problem>();
   const [round, setRound] = useState(0);
   const current = useRef(0);
+  /** Of which question on answers still count: one that takes longer than the time between two is no reason to show nothing. */
+  const oldest = useRef(0);
+  const forgetOld = (): void => void (oldest.current = current.current + 1);
+  useEffect(forgetOld, on);
   useEffect(() => {
     const mine = ++current.current;
     work().then(
       (answer) => {
-        if (mine !== current.current) return;
+        if (mine < oldest.current) return;
+        oldest.current = mine;
         setValue(() => answer);
         setProblem(undefined);
       },
       (error: unknown) => {
-        if (mine === current.current) setProblem(error as Problem);
+        if (mine >= oldest.current) setProblem(error as Problem);
       },
     );
   }, [...on, round]);
-  const reload = useCallback(() => setRound((n) => n + 1), []);
+  const again = useCallback(() => setRound((n) => n + 1), []);
+  const reload = useCallback(() => (forgetOld(), again()), []);
   useEffect(() => {
     if (everyMs === undefined) return;
     const timer = setInterval(() => {
-      if (!document.hidden) reload();
+      if (!document.hidden) again();
     }, everyMs);
     return () => clearInterval(timer);
-  }, [everyMs, reload]);
+  }, [everyMs, again]);
   return { value, problem, reload };
 }
 

@@ -275,7 +275,7 @@ export function changingSuite(name: string, openStore: () => Promise<Store>): vo
       const csv = `source,unix_seconds\n${rows.join('\n')}\n`;
       const done = async (run: string) => {
         await expect
-          .poll(async () => (await ask<{ state: string }>('GET', `/api/lab/${run}`)).body.state, { timeout: 30_000 })
+          .poll(async () => (await ask<{ state: string }>('GET', `/api/lab/${run}`)).body.state)
           .not.toBe('running');
         return (
           await ask<{ state: string; sentence?: string; result?: { results: Record<string, number>[] } }>(

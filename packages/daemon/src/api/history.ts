@@ -13,6 +13,7 @@ import { hourOfWeek } from '../coming-looks.ts';
 import { finite, lastMs, lookBody, timeText, versionBody } from './bodies.ts';
 import { notWatched } from './pages.ts';
 import { type Api, Media, operation } from './operation.ts';
+import { holderSays, outlooksOf } from './parts.ts';
 import { problem } from './problem.ts';
 import { DifferenceBody, LookBody, Nullable, Time, VersionBody, VersionNumber, idParams, OneOf } from './schemas.ts';
 
@@ -197,11 +198,11 @@ function lookRoutes(app: Api, desk: Desk): void {
       counts.looks[hour]!++;
       if (look.kind === 'changed') counts.changes[hour]!++;
     }
-    const learned = desk.weekOf(id);
-    const belief = desk.outlook(id)?.belief;
+    const belief = (await outlooksOf(desk, [id])).get(id)?.belief;
+    const { said: learned } = await holderSays(desk, 'week', { id });
     return {
       ...counts,
-      ...(learned ? { learned } : {}),
+      ...(learned ? { learned: [...learned] } : {}),
       rate: belief ? finite(belief.ratePerDay) : null,
       rateInterval: belief ? belief.rateInterval.map(finite) : null,
     };
@@ -232,15 +233,14 @@ function lookRoutes(app: Api, desk: Desk): void {
     const { id } = request.params;
     const watched = await desk.store.page(id);
     if (!watched) return notWatched(reply, id);
-    const found = desk.coming(id, request.query.limit ?? 8);
-    if (!found)
-      return {
-        state: 'none' as const,
-        looks: [],
-        reasons: [watched.page.paused ? 'It is paused.' : 'No daemon runs on this data folder.'],
-      };
+    const { said: found, missing } = await holderSays(desk, 'coming', { id, limit: request.query.limit ?? 8 });
+    if (!found) {
+      const away = missing > 0 ? 'Its coordinator does not answer.' : 'No daemon runs on this data folder.';
+      return { state: 'none' as const, looks: [], reasons: [watched.page.paused ? 'It is paused.' : away] };
+    }
     return {
       ...found,
+      reasons: [...found.reasons],
       looks: found.looks.flatMap(({ atMs, ...look }) => (atMs <= lastMs ? [{ at: timeText(atMs), ...look }] : [])),
     };
   });

@@ -2,11 +2,12 @@
 import { policies } from '@revisit/core';
 import { type Static, Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
-import type { Experiment } from '../lab/experiment.ts';
-import { Lab, type Run, historyOf } from '../lab/lab.ts';
-import { type ShelvedTrace, TraceShelf } from '../lab/trace-shelf.ts';
+import type { History } from '../lab/experiment.ts';
+import { type Run, historyOf } from '../lab/lab.ts';
+import type { ShelvedTrace } from '../lab/trace-shelf.ts';
 import { timeText } from './bodies.ts';
 import { type Api, Nothing, operation } from './operation.ts';
+import { type Trial, everyPart, holderSays } from './parts.ts';
 import { problem } from './problem.ts';
 import { Nullable, OneOf, Time, idParams } from './schemas.ts';
 import { exceptBody } from './validation.ts';
@@ -57,10 +58,11 @@ const traceBody = ({ addedAtMs, ...trace }: ShelvedTrace): Static<typeof TraceBo
 });
 
 export function labRoutes(app: Api, desk: Desk): void {
-  const lab = new Lab(desk.clock);
-  const shelf = desk.folder === undefined ? undefined : new TraceShelf(desk.folder);
+  const { lab } = desk;
+  const runs = async (): Promise<readonly Run[]> =>
+    (await everyPart(desk, 'runs', {})).parts.flat().sort((a, b) => b.startedAtMs - a.startedAtMs);
   app.addHook('onClose', () => lab.close());
-  traceRoutes(app, shelf);
+  traceRoutes(app, desk);
 
   const list = operation({
     tag: 'lab',
@@ -77,13 +79,13 @@ export function labRoutes(app: Api, desk: Desk): void {
   app.get('/api/lab', { schema: list }, async () => ({
     known: Object.keys(policies),
     changes: (await desk.store.counts()).changes,
-    traces: (shelf?.list() ?? []).map(traceBody),
-    runs: lab.runs.map(runBody),
+    traces: (await shelved(desk)).map(traceBody),
+    runs: (await runs()).map(runBody),
   }));
 
   const one = operation({ tag: 'lab', summary: 'One run', params: idParams, answers: { 200: RunBody } });
   app.get('/api/lab/:id', { schema: one }, async (request, reply) => {
-    const run = lab.runs.find(({ id }) => id === request.params.id);
+    const run = (await runs()).find(({ id }) => id === request.params.id);
     return run ? runBody(run) : problem(reply, 404, 'run-unknown', `No run has the id ${request.params.id}.`);
   });
 
@@ -117,43 +119,49 @@ export function labRoutes(app: Api, desk: Desk): void {
         'bad-request',
         `policies: ${JSON.stringify(unknown.slice(0, 80))} is not allowed; known policies are ${Object.keys(policies).join(', ')}`,
       );
-    if (lab.busy) return problem(reply, 409, 'lab-busy', 'A run is under way; wait for it, or stop it.');
+    if ((await runs()).some(({ state }) => state === 'running'))
+      return problem(reply, 409, 'lab-busy', 'A run is under way; wait for it, or stop it.');
     const { trace, trainShare = 0.5, spacingSeconds = 0 } = request.body;
-    const source = trace === undefined ? await ownHistory(desk) : traceFile(shelf, trace);
-    if (typeof source === 'string')
-      return trace === undefined
-        ? problem(reply, 409, 'history-short', source)
-        : problem(reply, 404, 'trace-unknown', source);
     const names = [...new Set(request.body.policies)];
     const budgets = [...new Set(request.body.budgets)].sort((a, b) => a - b);
-    const run = lab.start({ source, policies: names, budgets, trainShare, spacingSeconds }, trace);
-    return reply.code(202).send(runBody(run));
+    const trial: Trial = { policies: names, budgets, trainShare, spacingSeconds };
+    if (trace !== undefined) {
+      const { said: run } = await holderSays(desk, 'tryOut', { ...trial, trace });
+      return run
+        ? reply.code(202).send(runBody(run))
+        : problem(reply, 404, 'trace-unknown', await unshelved(desk, trace));
+    }
+    const history = await historyOf(desk.store);
+    return history.events.length < changesMin
+      ? problem(reply, 409, 'history-short', tooShort(history))
+      : reply.code(202).send(runBody(lab.start({ ...trial, source: { kind: 'history', history } }, undefined)));
   });
 
   const stop = operation({ tag: 'lab', summary: 'Stop what runs', answers: { 204: Nothing } });
   app.delete('/api/lab', { schema: stop }, async (_request, reply) => {
-    await lab.close();
+    await everyPart(desk, 'stopLab', {});
     return reply.code(204).send();
   });
 }
 
-async function ownHistory(desk: Desk): Promise<Experiment['source'] | string> {
-  const history = await historyOf(desk.store);
-  return history.events.length < changesMin
-    ? `Only ${history.events.length} changes were seen so far; a comparison needs at least ${changesMin}.`
-    : { kind: 'history', history };
+const tooShort = ({ events }: History): string =>
+  `Only ${events.length} changes were seen so far; a comparison needs at least ${changesMin}.`;
+
+/** The traces of every process, of each name one. */
+async function shelved(desk: Desk): Promise<readonly ShelvedTrace[]> {
+  const { parts } = await everyPart(desk, 'traces', {});
+  return [...new Map(parts.flat().map((trace) => [trace.name, trace])).values()];
 }
 
-function traceFile(shelf: TraceShelf | undefined, name: string): Experiment['source'] | string {
-  const file = shelf?.find(name);
-  return file === undefined
-    ? `trace: ${JSON.stringify(name.slice(0, 80))} is not there; one of ${(shelf?.list() ?? []).map((one) => one.name).join(', ') || 'none'} is expected`
-    : { kind: 'trace', file };
+async function unshelved(desk: Desk, name: string): Promise<string> {
+  const names = (await shelved(desk)).map((trace) => trace.name);
+  return `trace: ${JSON.stringify(name.slice(0, 80))} is not there; one of ${names.join(', ') || 'none'} is expected`;
 }
 
 const traceParams = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) });
 
-function traceRoutes(app: Api, shelf: TraceShelf | undefined): void {
+function traceRoutes(app: Api, desk: Desk): void {
+  const shelf = desk.traces;
   // Another site's form cannot send these without being asked for leave first.
   app.addContentTypeParser(['text/csv', 'application/gzip'], { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
@@ -187,7 +195,7 @@ function traceRoutes(app: Api, shelf: TraceShelf | undefined): void {
   });
   app.delete('/api/lab/traces/:name', { schema: remove }, async (request, reply) => {
     if (!shelf) return problem(reply, 409, 'no-folder', noFolder);
-    return shelf.remove(request.params.name)
+    return (await everyPart(desk, 'forgetTrace', { name: request.params.name })).parts.length > 0
       ? reply.code(204).send()
       : problem(reply, 404, 'trace-unknown', `No trace has the name ${request.params.name}.`);
   });

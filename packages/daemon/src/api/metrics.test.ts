@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Desk } from '../desk.ts';
 import { openSqlite } from '../store/sqlite.ts';
 import { systemClock } from '../values/clock.ts';
-import { robotsWanted } from './metrics.ts';
+import { robotsWanted } from './robots-wanted.ts';
 import { createApi } from './server.ts';
 
 interface Panel {
@@ -74,6 +74,15 @@ test('every metric that the Grafana dashboard asks for is there, and is asked fo
       for (const label of labels!.split(',').map((word) => word.trim()))
         expect(metricOf(names[0]!)!.labels, `${label} in ${expr}`).toContain(label);
     expect(expr.split('(').length, expr).toBe(expr.split(')').length);
+  }
+});
+
+test('every metric that the manifests scale by is there', () => {
+  for (const name of ['revisit.yaml', 'README.md']) {
+    const text = readFileSync(join(import.meta.dirname, '../../../../deploy/kubernetes', name), 'utf8');
+    const asked = [...text.matchAll(/\brevisit_\w+/g)].map(([metric]) => metric);
+    expect(asked).toContain('revisit_robots_wanted');
+    for (const metric of asked) expect(metrics.has(metric), metric).toBe(true);
   }
 });
 

@@ -1,70 +1,71 @@
 /** What the daemon does, in numbers for Prometheus. Read from the loop and the store when they are asked for. */
-import { planRobots } from '@revisit/core';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Desk } from '../desk.ts';
 import { type Api, Media, operation } from './operation.ts';
-
-/** What `revisit robot` does at once unless told otherwise. */
-const robotBreadth = 64;
-/** Room for looks that take longer than the mean. */
-const spare = 1.25;
-
-/** What of the loop says how many robots it could keep busy. */
-interface WantingLoop {
-  readonly collection: { readonly size: number };
-  readonly settings: { readonly looksPerSecond: number; readonly queueMax: number };
-  counts(): { readonly pool: { readonly fetchMsMean: number; readonly indexMsMean: number } };
-}
-
-/** By Talim's rule, no more than the indexing queue can take without overflowing; and no more than the budget can use. */
-export function robotsWanted({ loop }: { readonly loop?: WantingLoop | undefined }): number {
-  if (!loop) return 0;
-  const { pool } = loop.counts();
-  const { looksPerSecond, queueMax } = loop.settings;
-  if (!(pool.fetchMsMean > 0)) return loop.collection.size > 0 ? 1 : 0;
-  const budgeted = (spare * looksPerSecond * pool.fetchMsMean) / 1000;
-  const rates = { arrival: 1000 / pool.fetchMsMean, service: 1000 / Math.max(1e-3, pool.indexMsMean) };
-  const ruled = planRobots({ ...rates, buffer: queueMax, starvationWeight: 1 }).robots;
-  return Math.min(budgeted, ruled) / robotBreadth;
-}
+import { robotsWanted } from './robots-wanted.ts';
 
 type Reading = (desk: Desk) => number | Promise<number>;
 
 const readings: Readonly<Record<string, readonly [string, Reading]>> = {
-  revisit_pages: ['Pages that are watched.', async (desk) => (await desk.store.counts()).pages],
-  revisit_changes_total: ['Changes in the log.', async (desk) => (await desk.store.counts()).changes],
-  revisit_looks_total: ['Looks that were kept.', async (desk) => (await desk.store.counts()).looks],
-  revisit_probes_sent_total: ['Probes sent since the start.', (desk) => desk.loop?.counts().sent ?? 0],
-  revisit_probes_in_flight: ['Probes under way.', (desk) => desk.loop?.counts().inFlight ?? 0],
-  revisit_probes_waiting: ['Pages in line for their site to be free.', (desk) => desk.loop?.counts().waiting ?? 0],
-  revisit_queue_length: ['Answers that wait for detection.', (desk) => desk.loop?.counts().queued ?? 0],
-  revisit_queue_limit: ['Answers that may wait.', (desk) => desk.loop?.settings.queueMax ?? 0],
+  revisit_pages: [
+    'Pages that are watched; every coordinator of a cluster says the same.',
+    async (desk) => (await desk.store.counts()).pages,
+  ],
+  revisit_changes_total: [
+    'Changes in the log; every coordinator of a cluster says the same.',
+    async (desk) => (await desk.store.counts()).changes,
+  ],
+  revisit_looks_total: [
+    'Looks that were kept; every coordinator of a cluster says the same.',
+    async (desk) => (await desk.store.counts()).looks,
+  ],
+  revisit_probes_sent_total: ['Probes sent since the start, by this process.', (desk) => desk.loop?.counts().sent ?? 0],
+  revisit_probes_in_flight: ['Probes under way, of this process.', (desk) => desk.loop?.counts().inFlight ?? 0],
+  revisit_probes_waiting: [
+    'Pages in line for their site to be free, of this process.',
+    (desk) => desk.loop?.counts().waiting ?? 0,
+  ],
+  revisit_queue_length: [
+    'Answers that wait for detection, in this process.',
+    (desk) => desk.loop?.counts().queued ?? 0,
+  ],
+  revisit_queue_limit: ['Answers that may wait, in this process.', (desk) => desk.loop?.settings.queueMax ?? 0],
   revisit_queue_overflows_total: [
-    'Answers dropped because the queue was full.',
+    'Answers dropped because the queue of this process was full.',
     (desk) => desk.loop?.counts().overflowed ?? 0,
   ],
   revisit_robots: [
-    'Robots that may run now, as the indexing queue allows.',
+    'Robots that may run now for this process, as its indexing queue allows.',
     (desk) => desk.loop?.counts().pool.robots ?? 0,
   ],
   revisit_robots_wanted: [
     'Robots of breadth 64 that this coordinator could keep busy; add up over coordinators and round up.',
     robotsWanted,
   ],
-  revisit_robots_limit: ['Requests that may be under way at once at most.', (desk) => desk.loop?.settings.robots ?? 0],
+  revisit_robots_limit: [
+    'Requests of this process that may be under way at once at most.',
+    (desk) => desk.loop?.settings.robots ?? 0,
+  ],
   revisit_queue_starved_share: [
-    'Share of time in which nothing waited for detection.',
+    'Share of time in which nothing waited for detection in this process.',
     (desk) => desk.loop?.counts().pool.starvedShare ?? 0,
   ],
   revisit_fetch_seconds_mean: [
-    'Mean time of the last few hundred requests.',
+    'Mean time of the last few hundred requests of this process.',
     (desk) => (desk.loop?.counts().pool.fetchMsMean ?? 0) / 1000,
   ],
   revisit_index_seconds_mean: [
-    'Mean time of detecting and keeping one answer.',
+    'Mean time of detecting and keeping one answer in this process.',
     (desk) => (desk.loop?.counts().pool.indexMsMean ?? 0) / 1000,
   ],
-  revisit_budget_per_hour: ['Requests allowed an hour.', (desk) => (desk.loop?.settings.looksPerSecond ?? 0) * 3600],
+  revisit_budget_per_hour: [
+    'Requests allowed an hour; of several coordinators the part of this one, all of them add up to the whole.',
+    (desk) => (desk.loop?.settings.looksPerSecond ?? 0) * 3600,
+  ],
+  revisit_robots_reachable: [
+    '1 while robots can be asked to look; 0 on a coordinator whose NATS is away.',
+    (desk) => (desk.linked() ? 1 : 0),
+  ],
   revisit_store_healthy: ['1 while the store takes what is found.', (desk) => ((desk.loop?.healthy ?? true) ? 1 : 0)],
 };
 

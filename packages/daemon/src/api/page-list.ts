@@ -56,16 +56,34 @@ const plannedKeys = {
   current: (entry: Entry | undefined, desk: Desk) => seenBelief(entry, desk)?.current ?? 2,
   rate: (entry: Entry | undefined, desk: Desk) => -(seenBelief(entry, desk)?.ratePerDay ?? 0),
 };
-type PlannedOrder = keyof typeof plannedKeys;
+export type PlannedOrder = keyof typeof plannedKeys;
 
 const isPlanned = (order: PageOrder): order is PlannedOrder => Object.hasOwn(plannedKeys, order);
 
 /** How long a list serves further parts of itself. */
 const keepMs = 3_000;
+/** As many of the others' pages are put in order with ours at least, and at most: those after them come last. */
+const othersMin = 1_000;
+const othersMax = 20_000;
 
-interface Listed {
+/** The first pages of a process in an order that it alone knows, each with the number that it is ordered by. */
+export function firstOf(
+  entries: Iterable<Entry>,
+  desk: Desk,
+  filter: PageFilter,
+  order: PlannedOrder,
+  limit: number,
+): readonly (readonly [string, number])[] {
+  const found = [...entries].filter((entry) => fits(entry, filter));
+  const key = (entry: Entry): number => plannedKeys[order](entry, desk);
+  return byNumber(found, key)
+    .part(0, limit)
+    .map((entry) => [entry.page.id, key(entry)] as const);
+}
+
+interface Listed<T extends WatchedPage = WatchedPage> {
   readonly total: number;
-  part(skip: number, limit: number): readonly WatchedPage[];
+  part(skip: number, limit: number): readonly T[];
 }
 
 export class PageLists {
@@ -83,10 +101,11 @@ export class PageLists {
     limit: number,
   ): Promise<{ readonly pages: readonly WatchedPage[]; readonly total: number }> {
     // A page that was added, removed or edited makes a kept list wrong at once.
-    const query = JSON.stringify([filter, order, this.#desk.revision]);
+    const others = Math.min(othersMax, Math.max(othersMin, 2 ** Math.ceil(Math.log2(skip + limit))));
+    const query = JSON.stringify([filter, order, this.#desk.revision, others]);
     const atMs = this.#desk.clock.nowMs();
     if (this.#last?.query !== query || atMs - this.#last.atMs >= keepMs)
-      this.#last = { query, atMs, list: await this.#list(filter, order) };
+      this.#last = { query, atMs, list: await this.#list(filter, order, others) };
     const { list } = this.#last;
     return { pages: list.part(skip, limit), total: list.total };
   }
@@ -99,13 +118,24 @@ export class PageLists {
     return found;
   }
 
-  async #list(filter: PageFilter, order: PageOrder): Promise<Listed> {
+  async #list(filter: PageFilter, order: PageOrder, others: number): Promise<Listed> {
     const found = await this.all(filter);
     if (order === 'title') return asTheyCame(byTitle(found));
     if (order === 'added') return asTheyCame(found);
     if (!isPlanned(order)) return byNumber(found, keys[order]);
+    const told = await this.#others(filter, order, others);
     const key = plannedKeys[order];
-    return byNumber(found, (watched) => key('index' in watched ? watched : undefined, this.#desk));
+    return byNumber(
+      found,
+      (watched) => told.get(watched.page.id) ?? key('index' in watched ? watched : undefined, this.#desk),
+    );
+  }
+
+  /** What the others order their first pages by. */
+  async #others(filter: PageFilter, order: PlannedOrder, limit: number): Promise<ReadonlyMap<string, number>> {
+    const { answers = [] } =
+      (await this.#desk.elsewhere?.ask({ kind: 'first', given: { filter, order, limit } })) ?? {};
+    return new Map((answers as ReturnType<typeof firstOf>[]).flat());
   }
 }
 
@@ -125,7 +155,7 @@ function byTitle(pages: readonly WatchedPage[]): readonly WatchedPage[] {
  * Pages by a number, smallest first, equals as they came. Only the numbers are sorted, which an engine does ten times faster
  * than by a comparison of ours; a part of the list is the pages between its first number and its last.
  */
-function byNumber<T extends WatchedPage>(pages: readonly T[], key: (page: T) => number): Listed {
+function byNumber<T extends WatchedPage>(pages: readonly T[], key: (page: T) => number): Listed<T> {
   const numbers = new Float64Array(pages.length);
   for (const [i, page] of pages.entries()) numbers[i] = key(page) || 0; // NaN would be in no part
   const sorted = numbers.toSorted();

@@ -8,6 +8,7 @@ import type { NewPageSettings } from '../values/page.ts';
 import { activityText, pageBody } from './bodies.ts';
 import { changedMeanwhile, ifMatch, matchesNot, settingsTag, tagged } from './if-match.ts';
 import { type Api, Nothing, operation } from './operation.ts';
+import { outlooksOf } from './parts.ts';
 import { PageLists, pageFilters, pageOrders, type PageFilter } from './page-list.ts';
 import { problem, unavailable } from './problem.ts';
 import { badCursor, cursorOf, listed } from './query.ts';
@@ -49,16 +50,22 @@ const filterOf = ({ site, tag, text, status }: Static<typeof Filter>): PageFilte
 
 export function pageRoutes(app: Api, desk: Desk): void {
   const lists = new PageLists(desk);
-  const bodyOf = (watched: WatchedPage) => pageBody(watched, desk.outlook(watched.page.id));
-  addRoutes(app, desk, bodyOf);
-  listRoute(app, desk, lists, bodyOf);
+  const bodiesOf: BodiesOf = async (pages) => {
+    const outlooks = await outlooksOf(
+      desk,
+      pages.map(({ page }) => page.id),
+    );
+    return pages.map((watched) => pageBody(watched, outlooks.get(watched.page.id)));
+  };
+  addRoutes(app, desk);
+  listRoute(app, desk, lists, bodiesOf);
   bulkRoute(app, desk, lists);
-  singleRoutes(app, desk, bodyOf);
+  singleRoutes(app, desk, bodiesOf);
 }
 
-type BodyOf = (watched: WatchedPage) => Static<typeof PageBody>;
+type BodiesOf = (pages: readonly WatchedPage[]) => Promise<Static<typeof PageBody>[]>;
 
-function addRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
+function addRoutes(app: Api, desk: Desk): void {
   const One = PageBody;
   const Many = Type.Object({ pages: Type.Array(PageBody) });
   const schema = operation({
@@ -83,12 +90,13 @@ function addRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
     }
     const kept = await desk.add(pages);
     if (kept.kind === 'failed') return unavailable(reply, kept.fault);
-    const bodies = kept.value.map(({ page, created }) => ({ ...bodyOf(page), created }));
+    // Of what was just added nobody elsewhere believes anything yet.
+    const bodies = kept.value.map(({ page, created }) => ({ ...pageBody(page, desk.outlook(page.page.id)), created }));
     return reply.code(kept.value.some(({ created }) => created) ? 201 : 200).send(many ? { pages: bodies } : bodies[0]);
   });
 }
 
-function listRoute(app: Api, desk: Desk, lists: PageLists, bodyOf: BodyOf): void {
+function listRoute(app: Api, desk: Desk, lists: PageLists, bodiesOf: BodiesOf): void {
   const schema = operation({
     tag: 'pages',
     summary: 'What is watched',
@@ -125,10 +133,11 @@ function listRoute(app: Api, desk: Desk, lists: PageLists, bodyOf: BodyOf): void
           activityLooks,
         )
       : undefined;
+    const bodies = await bodiesOf(pages);
     return {
-      pages: pages.map((watched) => ({
-        ...bodyOf(watched),
-        ...(looks ? { activity: activityText(looks.get(watched.page.id) ?? []) } : {}),
+      pages: bodies.map((body) => ({
+        ...body,
+        ...(looks ? { activity: activityText(looks.get(body.id) ?? []) } : {}),
       })),
       next,
       ...(total === undefined ? {} : { total }),
@@ -170,7 +179,9 @@ function bulkRoute(app: Api, desk: Desk, lists: PageLists): void {
     }
     if (request.body.do === 'probe') {
       if (!desk.loop) return notRunning(reply);
-      for (const { page } of pages) if (!desk.loop.probeNow(page.id)) desk.elsewhere?.probeNow(page.id);
+      const { loop } = desk;
+      const others = pages.map(({ page }) => page.id).filter((id) => !loop.probeNow(id));
+      desk.elsewhere?.probeNow(others);
       return { pages: pages.length };
     }
     const read = readPageFields(set ?? {});
@@ -197,14 +208,16 @@ function bulkRoute(app: Api, desk: Desk, lists: PageLists): void {
 export const notRunning = (reply: FastifyReply): FastifyReply =>
   problem(reply, 503, 'not-running', 'No daemon runs on this data folder; "revisit serve" starts one.');
 
-function singleRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
+function singleRoutes(app: Api, desk: Desk, bodiesOf: BodiesOf): void {
   const page = { params: idParams, tag: 'pages' } as const;
   const find = async (id: string): Promise<WatchedPage | undefined> =>
     desk.loop?.collection.byId(id) ?? (await desk.store.page(id));
   const one = operation({ ...page, summary: 'A page', answers: { 200: PageBody } });
   app.get('/api/pages/:id', { schema: one }, async (request, reply) => {
     const watched = await find(request.params.id);
-    return watched ? tagged(reply, bodyOf(watched), watched.page) : notWatched(reply, request.params.id);
+    if (!watched) return notWatched(reply, request.params.id);
+    const [body] = await bodiesOf([watched]);
+    return tagged(reply, body!, watched.page);
   });
 
   const change = operation({
@@ -225,7 +238,8 @@ function singleRoutes(app: Api, desk: Desk, bodyOf: BodyOf): void {
     const kept = await desk.update(request.params.id, settings.value);
     if (kept.kind === 'failed') return unavailable(reply, kept.fault);
     if (!kept.value) return notWatched(reply, request.params.id);
-    return tagged(reply, bodyOf(kept.value), (await find(request.params.id))?.page);
+    const [body] = await bodiesOf([kept.value]);
+    return tagged(reply, body!, (await find(request.params.id))?.page);
   });
 
   const removal = operation({

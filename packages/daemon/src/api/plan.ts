@@ -1,10 +1,11 @@
 import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
-import type { Loop } from '../loop.ts';
-import { type ComingProbe, type StandingPlan, budgetView, standingPlan } from '../standing-plan.ts';
+import type { BudgetView, ComingProbe, StandingPlan } from '../standing-plan.ts';
+import { wholeBudget, wholePlan } from '../whole-plan.ts';
 import { type Api, operation } from './operation.ts';
+import { everyPart } from './parts.ts';
 import { problem } from './problem.ts';
-import { Nullable, Time } from './schemas.ts';
+import { Missing, Nullable, Time } from './schemas.ts';
 
 const noPlan = 'No daemon runs on this data folder, so nothing is planned; use "revisit plan".';
 
@@ -31,11 +32,14 @@ const Plan = Type.Object(
     priceHours: Nullable(Type.Number({ description: 'What one look saves at the margin, in hours of delay.' })),
     meanDelayHours: Nullable(Type.Number()),
     meanDelayHoursBound: Nullable(
-      Type.Number({ description: 'No plan of looks made ahead can do better on this budget.' }),
+      Type.Number({
+        description: 'No plan of looks made ahead can do better on this budget, divided among coordinators as it is.',
+      }),
     ),
     gap: Nullable(Type.Number()),
     policyDelayHours: Nullable(Type.Number()),
     dearSites: Type.Array(Type.Object({ site: Type.String(), priceHours: Nullable(Type.Number()) })),
+    missing: Missing,
   },
   { additionalProperties: true },
 );
@@ -51,6 +55,7 @@ const Budget = Type.Object({
   now: Type.Object(point),
   oneMore: Type.Object({ ...point, soonerMinutes: Nullable(Type.Number()) }),
   curve: Type.Array(Type.Object(point)),
+  missing: Missing,
 });
 
 export function planRoutes(app: Api, desk: Desk): void {
@@ -64,7 +69,7 @@ export function planRoutes(app: Api, desk: Desk): void {
   });
   app.get('/api/plan', { schema: plan }, async (request, reply) => {
     if (!desk.loop) return problem(reply, 503, 'not-running', noPlan);
-    return planBody(desk.loop, desk.clock.nowMs(), request.query.limit ?? 100);
+    return planBody(desk, request.query.limit ?? 100);
   });
 
   const budget = operation({
@@ -74,17 +79,29 @@ export function planRoutes(app: Api, desk: Desk): void {
   });
   app.get('/api/budget', { schema: budget }, async (_request, reply) => {
     if (!desk.loop) return problem(reply, 503, 'not-running', noPlan);
-    return budgetView(desk.loop, desk.clock.nowMs());
+    return budgetBody(desk);
   });
 }
 
-export interface PlanBody extends Omit<StandingPlan, 'probes'> {
+export interface PlanBody extends Omit<StandingPlan, 'probes' | 'changesPerHour' | 'seenChangesPerHour'> {
   readonly policy: string;
   readonly probes: readonly (Omit<ComingProbe, 'atMs'> & { readonly at: string })[];
+  readonly missing: number;
 }
 
-export function planBody(loop: Loop, nowMs: number, limit: number): PlanBody {
-  const plan = standingPlan(loop, nowMs, limit);
-  const probes = plan.probes.map(({ atMs, ...probe }) => ({ at: new Date(atMs).toISOString(), ...probe }));
-  return { policy: loop.policy.name, ...plan, probes };
+export async function planBody(desk: Desk, limit: number): Promise<PlanBody> {
+  const { parts, missing } = await everyPart(desk, 'plan', { limit });
+  const { changesPerHour: _all, seenChangesPerHour: _seen, probes: coming, ...plan } = wholePlan(parts, limit);
+  const probes = coming.map(({ atMs, ...probe }) => ({ at: new Date(atMs).toISOString(), ...probe }));
+  return { policy: desk.loop!.policy.name, ...plan, probes, missing };
+}
+
+export interface BudgetBody extends Omit<BudgetView, 'changesPerHour'> {
+  readonly missing: number;
+}
+
+export async function budgetBody(desk: Desk): Promise<BudgetBody> {
+  const { parts, missing } = await everyPart(desk, 'budget', {});
+  const { budgetPerHour, now, oneMore, curve } = wholeBudget(parts);
+  return { budgetPerHour, now, oneMore, curve, missing };
 }

@@ -2,9 +2,14 @@
 import { queueShares } from '@revisit/core';
 import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
+import type { ObserverReport } from '../values/observer-report.ts';
+import type { RobotReport } from '../values/robot-report.ts';
+import { timeText } from './bodies.ts';
 import { type Api, operation } from './operation.ts';
 import { notRunning } from './pages.ts';
-import { Nullable } from './schemas.ts';
+import { type Work, everyPart } from './parts.ts';
+import { Missing, Nullable, Time } from './schemas.ts';
+import { summed } from './system.ts';
 
 const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null);
 
@@ -18,13 +23,22 @@ function poolSizes(robots: number): readonly number[] {
 const Observer = Type.Object({
   name: Type.String(),
   state: Type.Union([Type.Literal('there'), Type.Literal('away'), Type.Literal('disbelieved')]),
-  sites: Type.Array(Type.String(), { description: 'Sites that it has and this coordinator looks after.' }),
+  sites: Type.Array(Type.String(), { description: 'Sites that it has.' }),
   places: Type.Integer({ description: 'URLs that it carries copies of.' }),
   looks: Type.Integer({ description: 'Looks that its reports stand for.' }),
   reports: Type.Integer(),
-  latencyMs: Nullable(Type.Number({ description: 'One way between it and this coordinator.' })),
+  latencyMs: Nullable(Type.Number({ description: 'One way between it and the nearest coordinator.' })),
   linkBytes: Type.Integer({ description: 'Bytes that went over the link for it, both ways.' }),
   savedBytes: Type.Integer({ description: 'Bytes that robots would have sent home for the same looks, less those.' }),
+});
+
+const Robot = Type.Object({
+  name: Type.String({ description: 'As its key allows; several may share one.' }),
+  process: Type.String({ description: 'Machine and process, as it says itself.' }),
+  looks: Type.Integer({ description: 'Looks that it answered to the coordinators that run now.' }),
+  looksLastMinute: Type.Integer(),
+  handedBack: Type.Integer({ description: 'Probes that it gave back without a look.' }),
+  lastHeardAt: Time,
 });
 
 export function robotRoutes(app: Api, desk: Desk): void {
@@ -53,46 +67,118 @@ export function robotRoutes(app: Api, desk: Desk): void {
         curve: Type.Array(Type.Object({ robots: Type.Integer(), starvation: Type.Number(), loss: Type.Number() }), {
           description: 'What the model forecasts for other pools whose robots never rest.',
         }),
+        wanted: Type.Number({
+          description:
+            'Robots of breadth 64 that could be kept busy, as the metric revisit_robots_wanted says; round up.',
+        }),
+        crew: Nullable(
+          Type.Array(Robot, {
+            description:
+              'Robots of a cluster that were heard in the last ten minutes; null where the daemon is its own.',
+          }),
+        ),
         observers: Type.Array(Observer, { description: 'Observers of a cluster, near their sources.' }),
+        missing: Missing,
       }),
     },
   });
   app.get('/api/robots', { schema }, async (_request, reply) => {
-    const { loop } = desk;
-    if (!loop) return notRunning(reply);
-    const { sent, kept, overflowed, inFlight, queued, waiting, pool } = loop.counts();
-    const { robots, queueMax } = loop.settings;
-    const perSecond = (ms: number): number | null => (ms > 0 ? 1000 / ms : null);
-    const fetchPerSecond = perSecond(pool.fetchMsMean);
-    const servicePerSecond = perSecond(pool.indexMsMean);
-    // The model's robots never rest; ours wait for budget and sites too, so the load is what really came.
-    const elapsedSeconds = Math.max(1, desk.clock.nowMs() - loop.startedAtMs) / 1000;
-    const arrivalPerSecond = (kept + overflowed) / elapsedSeconds;
-    const load = servicePerSecond === null ? null : arrivalPerSecond / servicePerSecond;
-    return {
-      robots,
-      robotsNow: pool.robots,
-      inFlight,
-      waiting,
-      queued,
-      queueMax,
-      sent,
-      kept,
-      overflowed,
-      fetchPerSecond,
-      arrivalPerSecond,
-      servicePerSecond,
-      load,
-      seen: { starvation: pool.starvedShare, loss: share(overflowed, kept + overflowed) },
-      observers: desk.observers().map((observer) => ({ ...observer, sites: [...observer.sites] })),
-      forecast: load === null ? { starvation: null, loss: null } : { ...queueShares(load, queueMax) },
-      curve:
-        fetchPerSecond === null || servicePerSecond === null
-          ? []
-          : poolSizes(robots).map((size) => {
-              const { starvation, loss } = queueShares((size * fetchPerSecond) / servicePerSecond, queueMax);
-              return { robots: size, starvation, loss };
-            }),
-    };
+    if (!desk.loop) return notRunning(reply);
+    const { parts, missing } = await everyPart(desk, 'work', {});
+    return { ...poolBody(parts), crew: crewOf(parts), observers: observersOf(parts), missing };
   });
+}
+
+/** Several pools with a queue each, as one: what happens adds up, and what one robot or one queue does is the mean. */
+function poolBody(parts: readonly Work[]) {
+  const { sent, kept, overflowed, inFlight, queued, waiting } = summed(parts);
+  const sum = (value: (part: Work) => number): number => parts.reduce((all, part) => all + value(part), 0);
+  const robots = sum((part) => part.robots);
+  const queueMax = sum((part) => part.queueMax);
+  // By how much each has measured.
+  const looks = ({ counts }: Work): number => (counts.pool.fetchMsMean > 0 ? counts.kept + counts.overflowed : 0);
+  const fetchMs = sum((part) => looks(part) * part.counts.pool.fetchMsMean) / (sum(looks) || 1);
+  const fetchPerSecond = fetchMs > 0 ? 1000 / fetchMs : null;
+  const indexPerSecond = sum(({ counts: { pool } }) => (pool.indexMsMean > 0 ? 1000 / pool.indexMsMean : 0));
+  const servicePerSecond = indexPerSecond > 0 ? indexPerSecond : null;
+  // The model's robots never rest; ours wait for budget and sites too, so the load is what really came.
+  const arrivalPerSecond = sum(({ counts, elapsedSeconds }) => (counts.kept + counts.overflowed) / elapsedSeconds);
+  const load = servicePerSecond === null ? null : arrivalPerSecond / servicePerSecond;
+  const queueEach = Math.round(queueMax / parts.length);
+  return {
+    robots,
+    robotsNow: sum(({ counts }) => counts.pool.robots),
+    wanted: sum((part) => part.wanted),
+    inFlight,
+    waiting,
+    queued,
+    queueMax,
+    sent,
+    kept,
+    overflowed,
+    fetchPerSecond,
+    arrivalPerSecond,
+    servicePerSecond,
+    load,
+    seen: {
+      starvation: sum(({ counts }) => counts.pool.starvedShare) / parts.length,
+      loss: share(overflowed, kept + overflowed),
+    },
+    forecast: load === null ? { starvation: null, loss: null } : { ...queueShares(load, queueEach) },
+    curve:
+      fetchPerSecond === null || servicePerSecond === null
+        ? []
+        : poolSizes(robots).map((size) => {
+            const { starvation, loss } = queueShares((size * fetchPerSecond) / servicePerSecond, queueEach);
+            return { robots: size, starvation, loss };
+          }),
+  };
+}
+
+/** Each coordinator hears a robot for its own sites. */
+function crewOf(parts: readonly Work[]) {
+  if (parts.every(({ crew }) => crew === undefined)) return null;
+  const all = new Map<string, RobotReport>();
+  for (const robot of parts.flatMap(({ crew }) => crew ?? [])) {
+    const key = `${robot.name} ${robot.process}`;
+    const known = all.get(key);
+    all.set(key, {
+      ...robot,
+      looks: robot.looks + (known?.looks ?? 0),
+      looksLastMinute: robot.looksLastMinute + (known?.looksLastMinute ?? 0),
+      handedBack: robot.handedBack + (known?.handedBack ?? 0),
+      lastHeardMs: Math.max(robot.lastHeardMs, known?.lastHeardMs ?? 0),
+    });
+  }
+  return [...all]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { lastHeardMs, ...robot }]) => ({ ...robot, lastHeardAt: timeText(lastHeardMs) }));
+}
+
+/** Each coordinator deals with an observer for its own sites. */
+function observersOf(parts: readonly Work[]) {
+  const all = new Map<string, ObserverReport>();
+  for (const report of parts.flatMap(({ observers }) => observers)) {
+    const known = all.get(report.name);
+    all.set(report.name, known ? together(known, report) : report);
+  }
+  return [...all.values()].map((report) => ({ ...report, sites: [...report.sites].sort() }));
+}
+
+/** Whoever disbelieves it has seen why; whoever has heard of it knows that it is there. */
+const stateOrder = ['disbelieved', 'there', 'away'] as const;
+
+function together(one: ObserverReport, other: ObserverReport): ObserverReport {
+  const latencies = [one.latencyMs, other.latencyMs].filter((latency) => latency !== null);
+  return {
+    name: one.name,
+    state: stateOrder.find((state) => one.state === state || other.state === state)!,
+    sites: [...one.sites, ...other.sites],
+    places: Math.max(one.places, other.places),
+    looks: one.looks + other.looks,
+    reports: one.reports + other.reports,
+    latencyMs: latencies.length > 0 ? Math.min(...latencies) : null,
+    linkBytes: one.linkBytes + other.linkBytes,
+    savedBytes: one.savedBytes + other.savedBytes,
+  };
 }

@@ -15,6 +15,10 @@ const closed = { additionalProperties: false } as const;
 
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 export const Time = Type.String({ format: 'date-time' });
+/** Where several coordinators answer as one. */
+export const Missing = Type.Integer({
+  description: 'Coordinators of a cluster that did not answer in time: what they look after is not counted here.',
+});
 /** The largest whole number that every store can hold in a place for one. */
 export const countMax = 2 ** 31 - 1;
 export const VersionNumber = Type.Integer({ minimum: 1, maximum: countMax });

@@ -18,12 +18,8 @@ export class Seen {
   }
 
   /** Each time: another process on the same store may have marked more. */
-  async #read(): Promise<{ upTo: number; single: Set<number> }> {
-    const saved = await this.#store.recall(memoryKey);
-    const { upTo, single } = saved
-      ? (JSON.parse(Buffer.from(saved).toString('utf8')) as Marks)
-      : { upTo: 0, single: [] };
-    return { upTo, single: new Set(single) };
+  async #read(): Promise<Marked> {
+    return markedIn(await this.#store.recall(memoryKey));
   }
 
   async has(): Promise<(sequence: number) => boolean> {
@@ -41,14 +37,25 @@ export class Seen {
     readonly cursors?: readonly number[];
     readonly seen: boolean;
   }): Promise<Kept<undefined>> {
-    const { upTo, single } = await this.#read();
-    const marks = new Set(single);
-    let all = upTo;
-    if (given.upTo !== undefined) all = given.seen ? Math.max(all, given.upTo) : Math.min(all, given.upTo);
-    for (const cursor of given.cursors ?? [])
-      if (given.seen) marks.add(cursor);
-      else marks.delete(cursor);
-    const left = [...marks].filter((sequence) => sequence > all).slice(-singlesMax);
-    return this.#store.remember(memoryKey, Buffer.from(JSON.stringify({ upTo: all, single: left })));
+    return this.#store.revise(memoryKey, (before) => {
+      const { upTo, single: marks } = markedIn(before);
+      let all = upTo;
+      if (given.upTo !== undefined) all = given.seen ? Math.max(all, given.upTo) : Math.min(all, given.upTo);
+      for (const cursor of given.cursors ?? [])
+        if (given.seen) marks.add(cursor);
+        else marks.delete(cursor);
+      const left = [...marks].filter((sequence) => sequence > all).slice(-singlesMax);
+      return { after: Buffer.from(JSON.stringify({ upTo: all, single: left })), value: undefined };
+    });
   }
+}
+
+interface Marked {
+  readonly upTo: number;
+  readonly single: Set<number>;
+}
+
+function markedIn(saved: Uint8Array | undefined): Marked {
+  const { upTo, single } = saved ? (JSON.parse(Buffer.from(saved).toString('utf8')) as Marks) : { upTo: 0, single: [] };
+  return { upTo, single: new Set(single) };
 }

@@ -89,7 +89,7 @@ export function createApi(desk: Desk, options: ApiOptions = {}): FastifyInstance
         `More than ${options.requestsPerSecond ?? requestsPerSecond} requests a second; try again in ${Math.ceil(seconds)} s.`,
       );
   });
-  idempotency(app, () => desk.clock.nowMs());
+  idempotency(app, desk.store, desk.clock);
   describeApi(app);
   void app.register((api, _options, done) => {
     routes(api as unknown as Api, desk, book);

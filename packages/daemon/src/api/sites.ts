@@ -5,6 +5,7 @@ import type { Manners } from '../loop-parts.ts';
 import type { WatchedPage } from '../values/look.ts';
 import { timeText } from './bodies.ts';
 import { type Api, operation } from './operation.ts';
+import { type AskedSite, mannersOf } from './parts.ts';
 import { problem } from './problem.ts';
 import { Nullable, OneOf, Time } from './schemas.ts';
 
@@ -25,12 +26,15 @@ const Site = Type.Object({
   failuresInRow: Type.Integer(),
 });
 
-const Robots = Type.Object({
-  state: OneOf(['unread', 'unreachable', 'read']),
-  crawlDelaySeconds: Nullable(Type.Number()),
-  sitemaps: Type.Array(Type.String()),
-  rules: Type.Array(Type.Object({ allow: Type.Boolean(), path: Type.String() })),
-});
+const Robots = Type.Object(
+  {
+    state: OneOf(['unread', 'unreachable', 'read', 'elsewhere']),
+    crawlDelaySeconds: Nullable(Type.Number()),
+    sitemaps: Type.Array(Type.String()),
+    rules: Type.Array(Type.Object({ allow: Type.Boolean(), path: Type.String() })),
+  },
+  { description: 'Robots of a cluster read it by themselves (state elsewhere) and tell only of its Crawl-delay.' },
+);
 
 interface Tally {
   site: string;
@@ -40,6 +44,7 @@ interface Tally {
   changes: number;
   inTrouble: number;
   lastLookMs: number | undefined;
+  pageId: string;
   pageUrl: string;
 }
 
@@ -53,7 +58,7 @@ function tallyUp(all: Map<string, Tally>, { page, state }: WatchedPage): void {
   let tally = all.get(page.site);
   if (!tally) {
     const nothing = { pages: 0, paused: 0, looks: 0, changes: 0, inTrouble: 0, lastLookMs: undefined };
-    all.set(page.site, (tally = { site: page.site, ...nothing, pageUrl: page.url }));
+    all.set(page.site, (tally = { site: page.site, ...nothing, pageId: page.id, pageUrl: page.url }));
   }
   tally.pages++;
   if (page.paused) tally.paused++;
@@ -63,8 +68,7 @@ function tallyUp(all: Map<string, Tally>, { page, state }: WatchedPage): void {
   if (state.lastLookMs !== undefined) tally.lastLookMs = Math.max(tally.lastLookMs ?? 0, state.lastLookMs);
 }
 
-function siteBody({ pageUrl, lastLookMs, ...tally }: Tally, desk: Desk) {
-  const manners = desk.loop?.manners(tally.site, pageUrl);
+function siteBody({ pageId: _id, pageUrl: _url, lastLookMs, ...tally }: Tally, manners: Manners | undefined) {
   return {
     ...tally,
     lastLook: lastLookMs === undefined ? null : timeText(lastLookMs),
@@ -73,6 +77,8 @@ function siteBody({ pageUrl, lastLookMs, ...tally }: Tally, desk: Desk) {
     failuresInRow: manners?.failures ?? 0,
   };
 }
+
+const asked = ({ site, pageId, pageUrl }: Tally): AskedSite => ({ site, pageId, pageUrl });
 
 function robotsBody(manners: Manners | undefined) {
   const robots = manners?.robots;
@@ -92,7 +98,9 @@ export function siteRoutes(app: Api, desk: Desk): void {
   });
   app.get('/api/sites', { schema: list }, async () => {
     const all = [...(await tallies(desk)).values()].sort((a, b) => b.pages - a.pages || (a.site < b.site ? -1 : 1));
-    return { sites: all.slice(0, sitesMax).map((tally) => siteBody(tally, desk)), total: all.length };
+    const shown = all.slice(0, sitesMax);
+    const manners = await mannersOf(desk, shown.map(asked));
+    return { sites: shown.map((tally) => siteBody(tally, manners.get(tally.site))), total: all.length };
   });
 
   const one = operation({
@@ -119,9 +127,10 @@ export function siteRoutes(app: Api, desk: Desk): void {
     const { site } = request.params;
     const tally = (await tallies(desk)).get(site);
     if (!tally) return problem(reply, 404, 'site-unknown', `No watched page belongs to the site ${site}.`);
+    const manners = (await mannersOf(desk, [asked(tally)])).get(site);
     return {
-      site: siteBody(tally, desk),
-      robots: robotsBody(desk.loop?.manners(site, tally.pageUrl)),
+      site: siteBody(tally, manners),
+      robots: robotsBody(manners),
       hours: [...(await desk.store.siteHours(site, desk.clock.nowMs() - hoursSinceMs))],
     };
   });

@@ -16,5 +16,9 @@ test('while the store is away, whoever asks for readiness is told at once', asyn
   store.counts = () => new Promise(() => {});
   const answer = await app.inject('/readyz');
   expect([answer.statusCode, answer.json()]).toEqual([503, { ready: false }]);
+  // One that stands still says nothing of itself.
+  Object.assign(loop, { healthy: true });
+  const still = await app.inject('/readyz');
+  expect([still.statusCode, still.json()]).toEqual([503, { ready: false }]);
   await app.close();
 });

@@ -1,13 +1,20 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
 import { version } from '../version.ts';
 import { changeBody, timeText } from './bodies.ts';
 import { type Api, operation } from './operation.ts';
 import { notRunning } from './pages.ts';
-import { ChangeBody, Nullable, Time } from './schemas.ts';
+import { type Work, everyPart } from './parts.ts';
+import { ChangeBody, Missing, Nullable, Time } from './schemas.ts';
 
 /** More changes than this in one answer are read from the log, where they all are. */
 const checkedChangesMax = 1_000;
+/** How often it is asked how far a sweep is. */
+const sweepPollMs = 100;
+/** A store that takes longer for a few numbers is not ready. */
+const storeMsMax = 2_000;
 
 const LoopCounts = Type.Object(
   {
@@ -19,8 +26,17 @@ const LoopCounts = Type.Object(
     queued: Type.Integer(),
     waiting: Type.Integer(),
   },
-  { additionalProperties: true },
+  { additionalProperties: false },
 );
+
+const countNames = ['sent', 'sentLastHour', 'kept', 'overflowed', 'inFlight', 'queued', 'waiting'] as const;
+type Count = (typeof countNames)[number];
+
+/** What all that answered have done and have under way. */
+export function summed(parts: readonly Work[]): Readonly<Record<Count, number>> {
+  const sum = (name: Count): number => parts.reduce((all, { counts }) => all + counts[name], 0);
+  return Object.fromEntries(countNames.map((name) => [name, sum(name)])) as Record<Count, number>;
+}
 
 export function systemRoutes(app: Api, desk: Desk): void {
   const check = operation({
@@ -30,7 +46,12 @@ export function systemRoutes(app: Api, desk: Desk): void {
       Type.Union([Type.Null(), Type.Object({ all: Type.Optional(Type.Boolean()) }, { additionalProperties: false })]),
     ),
     answers: {
-      200: Type.Object({ looks: Type.Integer(), requests: Type.Integer(), changes: Type.Array(ChangeBody) }),
+      200: Type.Object({
+        looks: Type.Integer(),
+        requests: Type.Integer(),
+        changes: Type.Array(ChangeBody),
+        missing: Missing,
+      }),
     },
   });
   app.post('/api/check', { schema: check }, async (request, reply) => {
@@ -38,15 +59,19 @@ export function systemRoutes(app: Api, desk: Desk): void {
     const before = await desk.store.counts();
     const left = new AbortController();
     reply.raw.on('close', () => left.abort());
-    const requests = desk.loop.counts().sent;
-    desk.loop.askFor(request.body?.all === true);
-    await desk.loop.settled(left.signal);
+    const asked = { name: randomUUID(), all: request.body?.all === true };
+    let swept = await everyPart(desk, 'sweep', asked);
+    while (!left.signal.aborted && swept.parts.some((part) => part.left > 0)) {
+      await desk.clock.sleep(sweepPollMs, left.signal);
+      swept = await everyPart(desk, 'sweep', asked);
+    }
     const after = await desk.store.counts();
     const changes = await desk.store.changes({ after: before.changes, limit: checkedChangesMax });
     return {
       looks: after.looks - before.looks,
-      requests: desk.loop.counts().sent - requests,
+      requests: swept.parts.reduce((sum, { requests }) => sum + requests, 0),
       changes: changes.map(changeBody),
+      missing: swept.missing,
     };
   });
 
@@ -70,9 +95,10 @@ export function systemRoutes(app: Api, desk: Desk): void {
   });
   app.get('/readyz', { schema: readiness, config: { scope: 'open' } }, async (_request, reply) => {
     const ready = desk.loop?.healthy ?? true;
-    // One that is known to be away would be waited for.
-    if (ready) await desk.store.counts();
-    return reply.code(ready ? 200 : 503).send({ ready });
+    // One that is known to be away would be waited for; one that stands still, for ever.
+    const answers =
+      ready && (await Promise.race([desk.store.counts().then(() => true), sleep(storeMsMax, false, { ref: false })]));
+    return reply.code(answers ? 200 : 503).send({ ready: answers });
   });
 
   const status = operation({
@@ -89,16 +115,23 @@ export function systemRoutes(app: Api, desk: Desk): void {
         budgetPerHour: Nullable(Type.Number()),
         policy: Nullable(Type.String()),
         healthy: Type.Boolean(),
+        linked: Type.Boolean({ description: 'Whether robots can be asked to look; false while NATS is away' }),
+        missing: Missing,
       }),
     },
   });
-  app.get('/api/status', { schema: status }, async () => ({
-    version,
-    now: timeText(desk.clock.nowMs()),
-    ...(await desk.store.counts()),
-    loop: desk.loop ? { ...desk.loop.counts() } : null,
-    budgetPerHour: desk.loop ? desk.loop.settings.looksPerSecond * 3600 : null,
-    policy: desk.loop?.policy.name ?? null,
-    healthy: desk.loop?.healthy ?? true,
-  }));
+  app.get('/api/status', { schema: status }, async () => {
+    const [counts, { parts, missing }] = await Promise.all([desk.store.counts(), everyPart(desk, 'work', {})]);
+    return {
+      version,
+      now: timeText(desk.clock.nowMs()),
+      ...counts,
+      loop: desk.loop ? summed(parts) : null,
+      budgetPerHour: desk.loop ? desk.loop.wholeBudget * 3600 : null,
+      policy: desk.loop?.policy.name ?? null,
+      healthy: parts.every(({ healthy }) => healthy),
+      linked: parts.every(({ linked }) => linked),
+      missing,
+    };
+  });
 }

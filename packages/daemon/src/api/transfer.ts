@@ -1,9 +1,11 @@
 import { Type } from '@sinclair/typebox';
+import type { FastifyReply } from 'fastify';
 import { readPage } from '../config/page-input.ts';
 import type { Desk } from '../desk.ts';
 import type { PastVersion } from '../import/found.ts';
 import { type TransferRecord, exportedPage, importRecords, readState } from '../transfer.ts';
 import { endImport, partOf, silenceMs, takeBack } from '../unfinished-import.ts';
+import type { Fault } from '../values/fault.ts';
 import { type Api, Nothing, operation } from './operation.ts';
 import { problem, unavailable } from './problem.ts';
 import { badCursor, cursorOf, listed } from './query.ts';
@@ -30,6 +32,10 @@ function listener(app: Api, desk: Desk): () => void {
     }, silenceMs + 1_000).unref();
   };
 }
+
+/** Trying again helps where the store is away; an import that is being taken back stays so. */
+const untaken = (reply: FastifyReply, fault: Fault): FastifyReply =>
+  fault.code === 'import-over' ? problem(reply, 409, 'import-over', fault.sentence) : unavailable(reply, fault);
 
 /** Moving in and out: pages with their versions and with what was seen and learned of them. */
 export function transferRoutes(app: Api, desk: Desk): void {
@@ -91,10 +97,10 @@ export function transferRoutes(app: Api, desk: Desk): void {
         'import-under-way',
         'Another import is under way; this one can begin when it has ended.',
       );
-    if (journal && 'code' in journal) return unavailable(reply, journal);
+    if (journal && 'code' in journal) return untaken(reply, journal);
     const kept = await importRecords(desk, records, journal);
     if (name !== undefined) heard();
-    return kept.kind === 'failed' ? unavailable(reply, kept.fault) : { pages: [...kept.value] };
+    return kept.kind === 'failed' ? untaken(reply, kept.fault) : { pages: [...kept.value] };
   });
 
   const ending = operation({
@@ -105,7 +111,7 @@ export function transferRoutes(app: Api, desk: Desk): void {
   });
   app.post('/api/import/end', { schema: ending }, async (request, reply) => {
     const trouble = await endImport(desk, request.body.import);
-    return trouble ? unavailable(reply, trouble) : reply.code(204).send();
+    return trouble ? untaken(reply, trouble) : reply.code(204).send();
   });
 
   const undoing = operation({

@@ -5,6 +5,8 @@ import type { WebSub } from '../websub.ts';
 /** A notice carries the whole feed; it is only checked, and larger ones are not needed to know that there is news. */
 const noticeBytesMax = 4 * 2 ** 20;
 
+const statuses = { taken: 202, 'nobody asked': 410, 'nobody there': 503 } as const;
+
 export function websubRoutes(app: FastifyInstance, websub: WebSub): void {
   void app.register((api, _options, done) => {
     api.removeAllContentTypeParsers();
@@ -24,8 +26,9 @@ export function websubRoutes(app: FastifyInstance, websub: WebSub): void {
     api.post<{ Params: { token: string } }>('/websub/:token', open, async (request, reply) => {
       const signature = request.headers['x-hub-signature'];
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const known = websub.receive(request.params.token, typeof signature === 'string' ? signature : undefined, body);
-      return reply.code(known ? 202 : 410).send();
+      const signed = typeof signature === 'string' ? signature : undefined;
+      const received = await websub.receive(request.params.token, signed, body);
+      return reply.code(statuses[received]).send();
     });
     done();
   });

@@ -51,10 +51,20 @@ function parsed(text: string, mediaType: unknown): unknown {
   }
 }
 
-export function remote(url: string, key: string | undefined): Client {
+/** Whoever waits for longer before a terminal wonders why. */
+const wonderMs = 3_000;
+
+export function remote(url: string, key: string | undefined, wonderAfterMs = wonderMs): Client {
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const send: Send = async (method, path, body) => {
     const { request } = await import('undici');
+    const wondering = setTimeout(() => {
+      void request(`${url}/healthz`).then(
+        ({ statusCode }) =>
+          statusCode === 503 && note('The daemon cannot reach its store now; this waits until it can.'),
+        () => {},
+      );
+    }, wonderAfterMs);
     const answer = await request(`${url}${path}`, {
       method,
       // A sweep answers when it is over, however long politeness makes it take.
@@ -62,7 +72,7 @@ export function remote(url: string, key: string | undefined): Client {
       bodyTimeout: 0,
       headers: { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    }).finally(() => clearTimeout(wondering));
     const text = await answer.body.text();
     return { status: answer.statusCode, text, body: parsed(text, answer.headers['content-type']) };
   };

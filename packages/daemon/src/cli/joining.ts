@@ -4,7 +4,7 @@ import { random } from '@revisit/core';
 import { durationForm, durationMs } from '../config/units.ts';
 import type { Clock } from '../values/clock.ts';
 import { userAgentOf } from '../version.ts';
-import { type CommandOutcome, done, wrong } from './outcome.ts';
+import { type CommandOutcome, done, failed, wrong } from './outcome.ts';
 
 export interface JoinOptions {
   readonly nats: string;
@@ -15,6 +15,7 @@ export interface JoinOptions {
   readonly spacing: string;
   readonly allowNetwork?: readonly string[];
   readonly contact?: string;
+  readonly chromium?: string;
   readonly logLevel: string;
 }
 
@@ -28,36 +29,46 @@ export function joinOptions(command: Command, words: { name: string; breadth: st
     .option('--spacing <duration>', `least time between two requests of this ${words.who} to one site`, '2s')
     .option('--allow-network <cidr...>', 'private networks that may be visited')
     .option('--contact <text>', 'how site owners reach you; part of the user agent')
+    .option('--chromium <file>', 'the browser for pages that are rendered, where it is in no usual place')
     .option('--log-level <level>', 'debug, info, warn, error or silent', 'info');
 }
 
-async function joiningOf(options: JoinOptions, name: string, breadth: number, spacingMs: number) {
+async function joiningOf(options: JoinOptions, usualName: string, breadth: number, spacingMs: number) {
   // Here and not above, so that help comes without them.
   const [{ createLog }, { createObserver }] = await Promise.all([import('../log.ts'), import('../observe/observe.ts')]);
   return {
     nats: options.nats,
     natsKey: options.natsKey,
     natsCa: options.natsCa,
-    name,
+    name: options.name,
+    usualName,
     breadth,
     spacingMs,
     log: createLog(options.logLevel),
-    observer: (clock: Clock) =>
+    observer: (clock: Clock, isDrowsy: () => boolean) =>
       createObserver({
         clock,
         random: random(Math.floor(Math.random() * 2 ** 52)),
         userAgent: userAgentOf(options.contact),
         allowNetworks: options.allowNetwork ?? [],
         spacingMs,
+        chromium: options.chromium,
+        isDrowsy,
       }),
   };
 }
 
-/** Reads the options and takes part until a signal; `take` answers what went wrong, if anything did. */
+/** How taking part ended: told to leave, asked wrongly, or unable to go on. */
+interface Parting {
+  readonly kind: 'left' | 'wrong' | 'failed';
+  readonly sentence?: string;
+}
+
+/** Reads the options and takes part until a signal. */
 export async function join(
   options: JoinOptions,
   usualName: string,
-  take: (joining: Awaited<ReturnType<typeof joiningOf>>, signal: AbortSignal) => Promise<string | undefined>,
+  take: (joining: Awaited<ReturnType<typeof joiningOf>>, signal: AbortSignal) => Promise<Parting>,
 ): Promise<CommandOutcome> {
   const breadth = Number(options.breadth);
   if (!Number.isInteger(breadth) || breadth < 1 || breadth > 10_000)
@@ -69,6 +80,6 @@ export async function join(
     return wrong(`--name ${name}: up to 40 small letters, digits and hyphens are expected`);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
-  const trouble = await take(await joiningOf(options, name, breadth, spacingMs), stop.signal);
-  return trouble === undefined ? done : wrong(trouble);
+  const { kind, sentence = '' } = await take(await joiningOf(options, usualName, breadth, spacingMs), stop.signal);
+  return kind === 'left' ? done : kind === 'wrong' ? wrong(sentence) : failed(sentence);
 }

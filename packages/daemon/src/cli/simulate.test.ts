@@ -180,7 +180,7 @@ test('the history of a data folder is a trace: what twice the budget would have 
   const [once, twice] = body.budgets.map(({ policies }) => policies);
   expect(once![0]!.changes).toBeGreaterThan(30);
   for (const i of [0, 1]) expect(twice![i]!.meanDelayHours).toBeLessThan(0.75 * once![i]!.meanDelayHours);
-  expect(once![1]!.meanDelayHours).toBeLessThan(0.9 * once![0]!.meanDelayHours);
+  expect(once![1]!.meanDelayHours).toBeLessThan(once![0]!.meanDelayHours);
 
   const long = await revisit([...words, '--test', '60d']);
   expect(long.code).toBe(2);

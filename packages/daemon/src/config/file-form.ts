@@ -181,7 +181,9 @@ export const fileSchema = z.strictObject({
   contact: z.string().optional().describe('How site owners reach you; part of the user agent'),
   publicUrl: publicUrl
     .optional()
-    .describe('Where this daemon is reached from outside; hubs (WebSub) then tell of changes, but not in a cluster'),
+    .describe(
+      'Where this daemon is reached from outside; hubs (WebSub) then tell of changes; the same for all coordinators of a cluster',
+    ),
   proxy: proxy.optional().describe('Requests go through this: http, https, socks5 or socks5h (names looked up there)'),
   chromium: z.string().optional().describe('The browser for pages that need one, if it is not found by itself'),
   sites: z

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Select } from '../values/page.ts';
+import { detect, type DetectInput } from './detect.ts';
 import { watched } from './watched.oracle.ts';
 
 const page = (inner: string) => `<!doctype html><html><head><title>Shop</title></head><body>${inner}</body></html>`;
@@ -39,6 +40,30 @@ test('a change is told with what changed', async () => {
   await look(page('<p>The fee is ten euros.'));
   const { detection } = await look(page('<p>The fee is twelve euros.'));
   expect(detection).toMatchObject({ kind: 'changed', count: 1, summary: 'ten → twelve' });
+});
+
+test('where the version before was told, it is read once and told from', async () => {
+  const input = (inner: string): DetectInput => ({
+    select: { kind: 'text' },
+    options: {},
+    body: new TextEncoder().encode(page(inner)),
+    mediaType: 'text/html',
+    url: 'https://example.com/',
+    atMs: 0,
+  });
+  const { state } = await detect(input('<p>The fee is ten euros.'));
+  let read = 0;
+  const last = () => {
+    read++;
+    return 'The fee is ten euros.';
+  };
+  const { detection } = await detect({
+    ...input('<p>The fee is twelve euros.'),
+    previous: { state, lookedAtMs: 0, last },
+  });
+  expect(detection).toMatchObject({ kind: 'changed', summary: 'ten → twelve' });
+  expect(detection).not.toHaveProperty('quiet');
+  expect(read).toBe(1);
 });
 
 test('a filter that never ends is stopped and said', async () => {

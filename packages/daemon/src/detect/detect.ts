@@ -24,6 +24,7 @@ import {
   secondLookMs,
   sightings,
   type Learned,
+  type NoisePart,
 } from './noise.ts';
 import { comparable, comparesAsWritten } from './normalise.ts';
 import { readOptions, type DetectOptions } from './options.ts';
@@ -49,6 +50,8 @@ export interface DetectInput {
   /** This look is the one that `again` of the last look asked for. */
   readonly second?: boolean | undefined;
   readonly previous?: Previous | undefined;
+  /** What is noise, by somebody else's word: nothing more is taken for it then. */
+  readonly noise?: readonly NoisePart[] | undefined;
 }
 
 /** What is known of the page from earlier looks. Texts are asked for only when they are needed. */
@@ -61,6 +64,8 @@ export interface Previous {
   readonly last: () => string | undefined | Promise<string | undefined>;
   /** The text of the last version that was told, or the first one, where that is not the last. */
   readonly told?: () => string | undefined | Promise<string | undefined>;
+  /** Which versions these are, for whoever has the store at hand. */
+  readonly versions?: { readonly pageId: string; readonly last: number; readonly told?: number };
 }
 
 export interface Detected {
@@ -100,7 +105,7 @@ export async function detect(input: DetectInput): Promise<Detected> {
     format: projection.format,
     media: source.media,
     password: source.media === 'html' && hasPassword(source.text),
-    noise: state?.noise ?? emptyNoise,
+    noise: input.noise ? { ...emptyNoise, parts: input.noise } : (state?.noise ?? emptyNoise),
   };
   const last = state && state.body !== '' ? await input.previous!.last() : undefined;
   if (!state || last === undefined)
@@ -250,7 +255,7 @@ function learn(
   text: string,
   last: string,
 ): Learned | undefined {
-  if (options.noise === 'off') return undefined;
+  if (options.noise === 'off' || input.noise) return undefined;
   const time = { atMs: input.atMs, lookedAtMs: input.previous!.lookedAtMs, second: input.second === true };
   const view = viewOf(options, state);
   if (state.format === 'items') {
@@ -303,8 +308,8 @@ async function settle(
   const waits = seen.kind === 'changed' || pendingSinceMs !== undefined;
   if (!waits) return { detection: seen, state: writeState({ ...settled, ...(ready ? { ready } : {}) }) };
   const view = viewOf(options, state);
-  const { last, told: lastTold = last } = input.previous!;
-  const before = view((await lastTold()) ?? '');
+  const { last, told: lastTold } = input.previous!;
+  const before = known && !lastTold ? known.from : view((await (lastTold ?? last)()) ?? '');
   const now = view(text);
   const { why, change, again } = judged(options, state, before, now, known);
   const possible = [...new Set([...(ready ?? []), ...readyFor(options.tell, now)])];

@@ -58,6 +58,13 @@ export function noiseOf(detectState: string | undefined): readonly NoisePart[] {
   return readState(detectState)?.noise.parts ?? [];
 }
 
+/** What of it is ignored now, as whoever looks elsewhere needs it; undefined where nothing is known of the page. */
+export function ignoredOf(detectState: string | undefined): readonly NoisePart[] | undefined {
+  return readState(detectState)
+    ?.noise.parts.filter(({ watched }) => !watched)
+    .map((part) => ({ ...part, example: '' }));
+}
+
 /** The user's word on one noisy part; undefined when there is no such part. */
 export function withNoiseWatched(detectState: string | undefined, partId: string, watch: boolean): string | undefined {
   const state = readState(detectState);

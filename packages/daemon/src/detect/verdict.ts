@@ -8,14 +8,14 @@
  *
  * Each arrow is told once, when it is taken; staying in a state says nothing. Failures and refusals take no arrow.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Change, Detection } from '../values/change.ts';
 import type { Fault } from '../values/fault.ts';
 import type { Look, LookKind, PageState, WatchedPage } from '../values/look.ts';
-import type { Observation } from '../values/observation.ts';
+import { type Observation, lookedAtMs } from '../values/observation.ts';
 
 export function textHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return hash('sha256', text, 'hex').slice(0, 32);
 }
 
 type Entry = Pick<Change, 'kind' | 'count' | 'summary'> & { fromVersion?: number; toVersion?: number };
@@ -140,7 +140,8 @@ export function verdict(
   detectState?: string,
 ): Look {
   const { page, state: before } = watched;
-  const { probe, outcome, startedAtMs, endedAtMs } = observation;
+  const { probe, outcome } = observation;
+  const atMs = lookedAtMs(observation, watched);
   const word = withNews(watched, observation, said(before, observation, detection));
   const saw = word.kind === 'first' || word.kind === 'changed' || word.kind === 'unchanged';
   // An answer from the page's own URL itself says that it is there again.
@@ -148,10 +149,10 @@ export function verdict(
   const state: PageState = {
     ...(saw ? settled(before, isBack) : before),
     looks: before.looks + 1,
-    lastLookMs: startedAtMs,
-    ...(saw ? { status: 'present' as const, failures: 0, lastSeenMs: startedAtMs } : {}),
+    lastLookMs: atMs,
+    ...(saw ? { status: 'present' as const, failures: 0, lastSeenMs: atMs } : {}),
     ...(saw && outcome.kind === 'fetched' ? { validators: outcome.validators } : {}),
-    ...(word.kind === 'changed' ? { lastChangeMs: startedAtMs, changes: before.changes + 1 } : {}),
+    ...(word.kind === 'changed' ? { lastChangeMs: atMs, changes: before.changes + 1 } : {}),
     ...(observation.movedTo === undefined ? {} : { movedTo: observation.movedTo }),
     ...(detectState === undefined ? {} : { detectState }),
     ...word.state,
@@ -161,8 +162,8 @@ export function verdict(
   return {
     pageId: page.id,
     probeId: probe.id,
-    atMs: startedAtMs,
-    endedAtMs,
+    atMs,
+    endedAtMs: atMs + observation.endedAtMs - observation.startedAtMs,
     kind: word.kind,
     bytesReceived: observation.bytesReceived,
     state,
@@ -178,7 +179,7 @@ export function verdict(
             url: page.url,
             site: page.site,
             tags: page.tags,
-            atMs: startedAtMs,
+            atMs,
             ...(title === undefined ? {} : { title }),
             ...(before.lastSeenMs === undefined ? {} : { afterMs: before.lastSeenMs }),
             ...word.told,

@@ -2,6 +2,7 @@
  * Experiments on the collection's own history or on a trace, one at a time, each in a thread of its own. The last few are remembered
  * while the process lives; a result is made again as easily as it is kept.
  */
+import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { Store } from '../store/port.ts';
 import type { Clock } from '../values/clock.ts';
@@ -54,7 +55,6 @@ export class Lab {
   readonly #clock: Clock;
   readonly #runs: Run[] = [];
   #worker: Worker | undefined;
-  #count = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -64,13 +64,9 @@ export class Lab {
     return this.#runs;
   }
 
-  get busy(): boolean {
-    return this.#worker !== undefined;
-  }
-
   start(experiment: Experiment, trace: string | undefined): Run {
     const run: Run = {
-      id: String(++this.#count),
+      id: randomUUID(),
       startedAtMs: this.#clock.nowMs(),
       trace,
       policies: experiment.policies,

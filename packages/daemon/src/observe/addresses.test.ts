@@ -5,6 +5,7 @@
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Outcome } from '../values/observation.ts';
+import { guardedConnector } from './connect.ts';
 import type { ObserverOptions, WebObserver } from './observe.ts';
 import type { ResolvedAddress } from './resolve.ts';
 import { type Loopback, observerOn, probeOf, serve } from './test/loopback.ts';
@@ -127,6 +128,23 @@ test('a name that answers the outside first and the inside next: for pages, redi
     expect(asked).toBeGreaterThan(4);
   }
   expect(inside.asked).toEqual([]);
+});
+
+test('the address that was connected to is judged once more, whatever the lookup said', async () => {
+  let judged = 0;
+  const connect = guardedConnector({
+    // Allowed when it was looked up, and not when the connection stands.
+    judge: () => (judged++ === 0 ? { kind: 'allowed', range: 'public' } : { kind: 'refused', range: 'loopback' }),
+    resolve: () => Promise.resolve([at('127.0.0.1')]),
+    connectMs: 5_000,
+  });
+  const target = { hostname: 'name.example', host: `name.example:${inside.port}`, protocol: 'http:' };
+  const [error, socket] = await new Promise<unknown[]>((resolve) =>
+    connect({ ...target, port: String(inside.port) }, (...given) => resolve(given)),
+  );
+  expect(judged).toBe(2);
+  expect(error).toMatchObject({ code: 'REVISIT_ADDRESS_REFUSED' });
+  expect(socket).toBeNull();
 });
 
 test('what is given for a page goes to its origin alone: headers, cookies, and what a URL carries', async () => {

@@ -35,7 +35,7 @@ export function limitMemory(browser: Browser, megabytesMax: number): { readonly 
 }
 
 async function endLarge(browser: Browser, bytesMax: number): Promise<void> {
-  for (const id of await rendererIds(browser)) {
+  for (const id of await processesOf(browser, 'renderer')) {
     const bytes = await residentBytes(id);
     // A browser takes the end of such a process for a crash of its page, and nothing else ends with it.
     if (bytes !== undefined && bytes > bytesMax) process.kill(id, 'SIGKILL');
@@ -48,11 +48,21 @@ async function sessionOf(browser: Browser): Promise<CDPSession> {
   return session;
 }
 
-async function rendererIds(browser: Browser): Promise<readonly number[]> {
+async function processesOf(browser: Browser, wanted: string): Promise<readonly number[]> {
   const { processInfo } = (await (await sessionOf(browser)).send('SystemInfo.getProcessInfo')) as {
     readonly processInfo: readonly ProcessInfo[];
   };
-  return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
+  return processInfo.filter(({ type }) => type === wanted).map(({ id }) => id);
+}
+
+/** The process that all others of the browser belong to. */
+export async function processIdOf(browser: Browser): Promise<number | undefined> {
+  return (await processesOf(browser, 'browser'))[0];
+}
+
+/** For one that does not answer: its pages end with it. */
+export function endProcess(id: number | undefined): void {
+  if (id !== undefined && isRunning(id)) process.kill(id, 'SIGKILL');
 }
 
 async function residentBytes(id: number): Promise<number | undefined> {

@@ -16,6 +16,8 @@ export interface FetchOptions {
   readonly clock: Clock;
   readonly limits: Limits;
   readonly userAgent: string;
+  /** Whether this process has just been stopped for so long that others may ask in its place. */
+  readonly isDrowsy?: (() => boolean) | undefined;
 }
 
 const acceptPages = 'text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8';
@@ -23,7 +25,7 @@ const acceptPages = 'text/html,application/xhtml+xml,application/xml;q=0.9,appli
 export function createFetch(options: FetchOptions): Visit {
   const fixed = { 'user-agent': options.userAgent, accept: acceptPages, 'accept-encoding': acceptEncoding };
   return async (ask) => {
-    if (ask.signal?.aborted) return stopped;
+    if (ask.signal?.aborted || options.isDrowsy?.()) return stopped;
     const raw = await exchange(options, ask, { ...fixed, ...ask.headers });
     if (raw.kind === 'failed') return raw;
     const encoding = headerOf(raw.headers, 'content-encoding');
@@ -60,6 +62,17 @@ function sent({ form }: Ask): Pick<Dispatcher.DispatchOptions, 'method' | 'body'
   return form ? { method: 'POST', body: new URLSearchParams(form).toString() } : { method: 'GET' };
 }
 
+function bytesOf(headers: Headers): number {
+  let bytes = 0;
+  for (const name in headers) {
+    const value = headers[name]!;
+    bytes += name.length;
+    if (typeof value === 'string') bytes += value.length;
+    else for (const each of value) bytes += each.length;
+  }
+  return bytes;
+}
+
 /** Waiting for the first byte; reading; done. Done is final, whatever the connection says later. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: FetchOptions;
@@ -90,6 +103,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.#askedAtMs = this.#options.clock.nowMs();
+    // From here on it is the wire's: the last moment at which it can be kept from going out.
+    if (this.#options.isDrowsy?.()) this.#stop();
     if (this.#done) controller.abort(new Error('ended before it was sent'));
   }
 
@@ -98,7 +113,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     this.#answeredAtMs = this.#options.clock.nowMs();
-    const { wireBytesMax } = this.#options.limits;
+    const { wireBytesMax, headerBytesMax } = this.#options.limits;
+    // The client sees to it for HTTP/1 alone.
+    if (bytesOf(headers) > headerBytesMax) {
+      const sentence = `${this.#ask.url.host}: the headers of the answer are more than ${headerBytesMax} bytes`;
+      return this.#end(new LimitReached('headers-too-large', sentence));
+    }
     const announced = Number(headerOf(headers, 'content-length'));
     if (announced > wireBytesMax && this.#ask.purpose !== 'robots') this.#end(this.#tooLarge(`${announced} bytes`));
   }

@@ -62,7 +62,7 @@ export class Gate {
 
   begin(nowMs: number, spacingMs: number, rules: SiteRules): void {
     this.entering = false;
-    this.nextStartMs = Math.max(this.nextStartMs, nowMs + spacingMs);
+    this.restUntil(nowMs + spacingMs);
     this.count(nowMs, rules);
   }
 
@@ -73,11 +73,22 @@ export class Gate {
     if (this.starts.length > cap.count) this.starts.splice(0, this.starts.length - cap.count);
   }
 
+  /** No start before then. */
+  restUntil(atMs: number): void {
+    this.nextStartMs = Math.max(this.nextStartMs, atMs);
+  }
+
+  /** A request of an earlier process. */
+  recall(atMs: number, spacingMs: number, rules: SiteRules): void {
+    this.count(atMs, rules);
+    this.restUntil(atMs + spacingMs);
+  }
+
   /** `seenMs` is when the server had surely seen the request: its first byte, or the end of the attempt. */
   leave(seenMs: number, spacingMs: number): void {
     this.underWay--;
     this.entering = false;
-    this.nextStartMs = Math.max(this.nextStartMs, seenMs + spacingMs);
+    this.restUntil(seenMs + spacingMs);
   }
 
   succeeded(): void {

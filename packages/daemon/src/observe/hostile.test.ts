@@ -3,32 +3,22 @@
  * time and memory the limits name, while a healthy site beside it is observed as if nothing were wrong.
  */
 import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Outcome } from '../values/observation.ts';
 import { decodeText } from '../values/text.ts';
 import type { WebObserver, ObserverOptions } from './observe.ts';
+import { codeOf, lookBeside } from './test/beside.ts';
 import * as certificates from './test/certificates.ts';
+import { hostileServers, repeat, Servers, shortLimits } from './test/hostile.ts';
 import type { Loopback } from './test/loopback.ts';
 import { observerOn, probeOf, serve } from './test/loopback.ts';
 
-const limits = {
-  connectMs: 600,
-  // Short, and yet long enough for the healthy site while a loaded machine works on the hostile one.
-  firstByteMs: 1_000,
-  totalMs: 1_400,
-  wireBytesMax: 2 ** 20,
-  bodyBytesMax: 2 ** 21,
-  headerBytesMax: 32 * 2 ** 10,
-};
-/** What a case may take beyond its limits on a loaded machine. */
-const slackMs = 5_000;
-
 const open: { close(): Promise<void> }[] = [];
+const servers = new Servers();
 afterEach(async () => {
   for (const thing of open.splice(0)) await thing.close();
+  await servers.close();
 });
 
 let healthy: Loopback;
@@ -38,129 +28,16 @@ beforeAll(async () => {
 afterAll(() => healthy.close());
 
 function observer(options: Partial<ObserverOptions> = {}): WebObserver {
-  const made = observerOn({ limits, ...options });
+  const made = observerOn({ limits: shortLimits, ...options });
   open.push(made);
   return made;
 }
 
-function listen(server: Server): Promise<string> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-  });
-  open.push({
-    close: () =>
-      new Promise((resolve) => {
-        for (const socket of sockets) socket.destroy();
-        server.close(() => resolve());
-      }),
-  });
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve(`127.0.0.1:${(server.address() as AddressInfo).port}`));
-  });
-}
+const look = (url: string, using: WebObserver = observer()) => lookBeside(`${healthy.origin}/`, url, using);
 
-/** Speaks bytes: robots.txt is not there, everything else is the case's business. */
-function raw(answer: (socket: Socket, request: string) => void): Promise<string> {
-  return listen(
-    createTcpServer((socket) => {
-      socket.on('data', (data) => {
-        const request = data.toString('latin1');
-        if (request.startsWith('GET /robots.txt')) socket.write('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n');
-        else answer(socket, request);
-      });
-    }),
-  );
-}
-
-function repeat(socket: Socket, everyMs: number, write: () => void): void {
-  const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : write()), everyMs);
-  socket.on('close', () => clearInterval(timer));
-}
-
-/** What bodies and buffers take, which is where a hostile server's bytes go; the server's own are part of it. */
-const memoryBytes = (): number => process.memoryUsage().external;
-/** Half of what the bombs unpack to. */
-const memoryBytesMax = 32 * 2 ** 20;
-
-/** Looks at the hostile page and, all the while, at the healthy one. */
-async function look(url: string, using: WebObserver = observer()): Promise<Outcome> {
-  const begunMs = performance.now();
-  const heldBytes = memoryBytes();
-  let peakBytes = heldBytes;
-  let done = false;
-  const hostile = using.observe(probeOf(url)).finally(() => (done = true));
-  do {
-    const { outcome } = await using.observe(probeOf(`${healthy.origin}/`));
-    expect(outcome).toMatchObject({ kind: 'fetched', status: 200 });
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    peakBytes = Math.max(peakBytes, memoryBytes());
-  } while (!done);
-  const { outcome } = await hostile;
-  expect(peakBytes - heldBytes).toBeLessThan(memoryBytesMax);
-  expect(performance.now() - begunMs).toBeLessThan(limits.totalMs * 2 + slackMs);
-  return outcome;
-}
-
-const codeOf = (outcome: Outcome) => ('fault' in outcome ? outcome.fault.code : outcome.kind);
-
-test('a server that accepts and says nothing', async () => {
-  const host = await raw(() => {});
-  expect(codeOf(await look(`http://${host}/`))).toBe('first-byte-timeout');
-});
-
-test('headers that drip', async () => {
-  const host = await raw((socket) => {
-    socket.write('HTTP/1.1 200 OK\r\n');
-    repeat(socket, 20, () => socket.write('x: y\r\n'));
-  });
-  expect(codeOf(await look(`http://${host}/`))).toBe('first-byte-timeout');
-});
-
-test('interim answers without end', async () => {
-  const host = await raw((socket) => repeat(socket, 5, () => socket.write('HTTP/1.1 103 Early Hints\r\nx: y\r\n\r\n')));
-  expect(codeOf(await look(`http://${host}/`))).toBe('first-byte-timeout');
-});
-
-test('a body that drips', async () => {
-  const host = await raw((socket) => {
-    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n');
-    repeat(socket, 20, () => socket.write('x'));
-  });
-  expect(codeOf(await look(`http://${host}/`))).toBe('total-timeout');
-});
-
-test.each(['Transfer-Encoding: chunked', 'Connection: close'])('a body without end (%s)', async (header) => {
-  const chunk = 'x'.repeat(65_536);
-  const host = await raw((socket) => {
-    socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n\r\n`);
-    repeat(socket, 1, () => socket.write(header.startsWith('T') ? `10000\r\n${chunk}\r\n` : chunk));
-  });
-  expect(codeOf(await look(`http://${host}/`))).toBe('body-too-large');
-});
-
-test('a body that announces a terabyte is not read at all', async () => {
-  const host = await raw((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\nx'));
-  const outcome = await look(`http://${host}/`);
-  expect(codeOf(outcome)).toBe('body-too-large');
-});
-
-const bomb = Buffer.alloc(64 * 2 ** 20);
-test.each([
-  ['gzip', () => gzipSync(bomb)],
-  ['deflate', () => deflateSync(bomb)],
-  ['deflate', () => deflateRawSync(bomb)],
-  ['br', () => brotliCompressSync(bomb.subarray(0, 16 * 2 ** 20), { params: {} })],
-  ['zstd', () => zstdCompressSync(bomb)],
-  ['gzip, gzip', () => gzipSync(gzipSync(bomb))],
-])('a decompression bomb in %s', async (encoding, make) => {
-  const packed = make();
-  const server = await serve((_request, response) =>
-    response.writeHead(200, { 'content-encoding': encoding }).end(packed),
-  );
-  open.push(server);
-  expect(codeOf(await look(`${server.origin}/`))).toBe('body-too-large');
+test.each(hostileServers)('$name', async ({ begin, code }) => {
+  const host = await servers.raw(begin());
+  expect(codeOf(await look(`http://${host}/`))).toBe(code);
 });
 
 test('encodings on top of each other, unknown, broken, or claimed without being there', async () => {
@@ -189,19 +66,6 @@ test('encodings on top of each other, unknown, broken, or claimed without being 
   expect(codeOf(await seen('/plain'))).toBe('fetched');
   expect(codeOf(await seen('/good'))).toBe('fetched');
   for (const path of ['/cut', '/cut-br', '/cut-zstd']) expect(codeOf(await seen(path))).toBe('body-truncated');
-});
-
-test('a flood of headers', async () => {
-  const host = await raw((socket) => {
-    socket.write('HTTP/1.1 200 OK\r\n');
-    repeat(socket, 1, () => socket.write(`x-${'y'.repeat(1000)}: ${'z'.repeat(8000)}\r\n`));
-  });
-  expect(codeOf(await look(`http://${host}/`))).toBe('headers-too-large');
-});
-
-test('what is not HTTP', async () => {
-  const host = await raw((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
-  expect(codeOf(await look(`http://${host}/`))).toBe('answer-malformed');
 });
 
 test('redirects in a circle, and into places that are not visited', async () => {
@@ -238,7 +102,7 @@ test('bodies that are shorter than they say', async () => {
     '/bad-length': 'HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nshort',
     '/bad-chunk': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort\r\n',
   };
-  const host = await raw((socket, request) => socket.end(answers[/^GET (\S+)/.exec(request)![1]!]));
+  const host = await servers.raw((socket, request) => socket.end(answers[/^GET (\S+)/.exec(request)![1]!]));
   const kinds: Record<string, string> = {};
   for (const path of Object.keys(answers)) kinds[path] = codeOf(await look(`http://${host}${path}`));
   expect(kinds).toEqual({
@@ -252,7 +116,7 @@ test('bodies that are shorter than they say', async () => {
 });
 
 test('a body longer than it says is what it says, and what follows is nobody’s answer', async () => {
-  const host = await raw((socket, request) => {
+  const host = await servers.raw((socket, request) => {
     const path = /^GET (\S+)/.exec(request)![1]!;
     socket.write(
       `HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n${path.slice(1).padEnd(5)}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`,
@@ -303,7 +167,7 @@ test.each([
 
 test('a robots.txt without end, and one that drips', async () => {
   for (const everyMs of [1, 200]) {
-    const host = await listen(
+    const host = await servers.listen(
       createTcpServer((socket) => {
         socket.once('data', () => {
           socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -316,42 +180,26 @@ test('a robots.txt without end, and one that drips', async () => {
   }
 });
 
-test.each([
-  ['on connecting', (socket: Socket) => socket.resetAndDestroy(), undefined],
-  ['after the request', undefined, (socket: Socket) => socket.resetAndDestroy()],
-  [
-    'in the headers',
-    undefined,
-    (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Le', () => socket.resetAndDestroy()),
-  ],
-  [
-    'in the body',
-    undefined,
-    (socket: Socket) =>
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx', () =>
-        setTimeout(() => socket.resetAndDestroy(), 30),
-      ),
-  ],
-])('a connection reset %s', async (name, onConnect, onRequest) => {
-  const host = onConnect ? await listen(createTcpServer(onConnect)) : await raw(onRequest!);
-  expect(codeOf(await look(`http://${host}/`))).toBe(name === 'in the body' ? 'body-truncated' : 'connection-lost');
+test('a connection reset on connecting', async () => {
+  const host = await servers.listen(createTcpServer((socket) => socket.resetAndDestroy()));
+  expect(codeOf(await look(`http://${host}/`))).toBe('connection-lost');
 });
 
 test('a connection reset in the handshake, and plain text where TLS is expected', async () => {
-  const reset = await listen(createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
+  const reset = await servers.listen(createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
   expect(codeOf(await look(`https://${reset}/`))).toBe('connection-lost');
-  const plain = await listen(
+  const plain = await servers.listen(
     createTcpServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad\r\n\r\n'))),
   );
   expect(codeOf(await look(`https://${plain}/`))).toBe('tls-failed');
-  const silent = await listen(createTcpServer(() => {}));
+  const silent = await servers.listen(createTcpServer(() => {}));
   expect(['connection-timeout', 'first-byte-timeout']).toContain(codeOf(await look(`https://${silent}/`)));
 });
 
 test('nothing listens there', async () => {
   const server = createTcpServer();
-  const host = await listen(server);
-  await open.pop()!.close();
+  const host = await servers.listen(server);
+  await servers.close();
   expect(codeOf(await look(`http://${host}/`))).toBe('connection-refused');
 });
 
@@ -362,7 +210,7 @@ test.each([
 ])('a certificate that is %s', async (_name, cert, words) => {
   const server = createTlsServer({ cert, key: certificates.key }, (socket) => socket.on('error', () => {}).end());
   server.on('tlsClientError', () => {});
-  const host = await listen(server);
+  const host = await servers.listen(server);
   const outcome = await look(`https://${host}/`, observer({ authorities: [certificates.authority] }));
   expect(codeOf(outcome)).toBe('certificate-invalid');
   expect('fault' in outcome && outcome.fault.sentence).toContain(words);
@@ -373,11 +221,11 @@ test('a certificate of an authority nobody knows', async () => {
     socket.on('error', () => {}).end(),
   );
   server.on('tlsClientError', () => {});
-  const host = await listen(server);
+  const host = await servers.listen(server);
   expect(codeOf(await look(`https://${host}/`))).toBe('certificate-invalid');
 });
 
-test('a name whose address changes after it was judged', async () => {
+test('DNS that changes its answer after it was judged (addresses.test.ts has it for redirects and forms)', async () => {
   const server = await serve((_request, response) => response.setHeader('connection', 'close').end('inside'));
   open.push(server);
   let asked = 0;

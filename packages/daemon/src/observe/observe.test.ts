@@ -50,3 +50,40 @@ test('validators go back unchanged and 304 means not modified', async () => {
   expect(without.outcome.kind).toBe('fetched');
   expect(server.asked[2]!.headers['if-modified-since']).toBeUndefined();
 });
+
+test('whatever is looked at, only GET goes out, for whole bodies: neither HEAD nor a range was ever found to help', async () => {
+  const server = kept(
+    await serve((request, response) => {
+      if (request.url === '/away') response.writeHead(302, { location: '/large' }).end();
+      else if (request.url === '/gone') response.writeHead(410).end();
+      else if (request.headers['if-none-match'] === '"a"') response.writeHead(304).end();
+      else response.setHeader('accept-ranges', 'bytes').setHeader('etag', '"a"').end('x'.repeat(300_000));
+    }),
+  );
+  const observer = kept(observerOn());
+  for (const path of ['/', '/away', '/gone', '/large'])
+    for (const validators of [{}, { etag: '"a"' }])
+      await observer.observe(probeOf(server.origin + path, { validators }));
+  expect(server.asked.length).toBeGreaterThan(8);
+  expect(new Set(server.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
+  expect(
+    server.asked.filter(({ headers }) => headers.range !== undefined || headers['if-range'] !== undefined),
+  ).toEqual([]);
+});
+
+test('304 where no validator was sent is no news of the page', async () => {
+  const server = kept(
+    await serve((request, response) => {
+      if (request.url === '/latest') response.writeHead(302, { location: '/v2' }).end();
+      else response.writeHead(304).end();
+    }),
+  );
+  const observer = kept(observerOn());
+  const plain = await observer.observe(probeOf(`${server.origin}/plain`));
+  expect(plain.outcome).toMatchObject({ kind: 'failed', fault: { code: 'status-unexpected' } });
+  // Those of the page's last place stay there: where it redirects to now they were not sent.
+  const validators = { etag: '"1"', url: `${server.origin}/v1` };
+  const moved = await observer.observe(probeOf(`${server.origin}/latest`, { validators }));
+  expect(moved.outcome).toMatchObject({ kind: 'failed', fault: { code: 'status-unexpected' } });
+  expect(server.asked.filter(({ headers }) => headers['if-none-match'] !== undefined)).toEqual([]);
+});

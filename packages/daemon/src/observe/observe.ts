@@ -16,7 +16,7 @@ import { siteOf } from '../values/url.ts';
 import type { Answer, Meter, Visit } from './ask.ts';
 import { withConditional } from './conditional.ts';
 import { guardedConnector, withAddressGuard } from './connect.ts';
-import { createFetch } from './fetch.ts';
+import { type FetchOptions, createFetch } from './fetch.ts';
 import type { SiteRules } from './gate.ts';
 import type { Limits } from './limits.ts';
 import { defaultLimits } from './limits.ts';
@@ -61,6 +61,7 @@ export interface ObserverOptions {
   readonly renderLimits?: Partial<RenderLimits>;
   /** What was known of sites before a restart. */
   readonly standings?: Iterable<SiteStanding>;
+  readonly isDrowsy?: FetchOptions['isDrowsy'];
   /** Another web: the simulated one. */
   readonly fetchPage?: Visit;
 }
@@ -86,7 +87,14 @@ export function createObserver(options: ObserverOptions): WebObserver {
   const proxy = options.proxy === undefined ? undefined : new URL(options.proxy);
   const dispatcher = options.fetchPage ? undefined : createDispatcher(options, limits, allowNetworks, resolve);
   const direct =
-    options.fetchPage ?? createFetch({ dispatcher: dispatcher!, clock, limits, userAgent: options.userAgent });
+    options.fetchPage ??
+    createFetch({
+      dispatcher: dispatcher!,
+      clock,
+      limits,
+      userAgent: options.userAgent,
+      isDrowsy: options.isDrowsy,
+    });
 
   const behind = (visit: Visit): Visit => (isHttp(proxy) ? throughHttpProxy(proxy, visit) : visit);
   const fetchPage = options.proxy === undefined ? direct : withAddressGuard(allowNetworks, resolve, behind(direct));
@@ -124,7 +132,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
       // What is known is known of the last request, not of when the probe began to wait for its turn.
       const when = { startedAtMs: meter.lastAtMs, endedAtMs: clock.nowMs(), requests: meter.requests };
       const server = meter.servers.get(probe.site);
-      const seen = observation(probe, answer, when);
+      const seen = observation(probe, answer, when, outcomeOf(answer, probe, validators));
       return server ? { ...seen, server, heldMs: meter.heldMs } : seen;
     },
     standing: (site) => gates.standing(site),
@@ -146,6 +154,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
       return delays;
     },
     leaveAlone: (closed) => gates.leaveAlone(closed),
+    askedUntil: (atMs) => gates.askedUntil(atMs),
     countIn: (book) => gates.countIn(book),
     robotsOf: (origin) => ({
       crawlDelayMs: memory.crawlDelayMsOf(origin),
@@ -167,8 +176,7 @@ function issuedBy(url: string, validators: Validators): Validators {
 
 type When = Pick<Observation, 'startedAtMs' | 'endedAtMs' | 'requests'>;
 
-function observation(probe: Probe, answer: Answer, when: When): Observation {
-  const outcome: Outcome = outcomeOf(answer, probe);
+function observation(probe: Probe, answer: Answer, when: When, outcome: Outcome): Observation {
   const common = { probe, ...when, outcome, bytesReceived: answer.bytesReceived };
   if (answer.kind !== 'answered') return common;
   const finalUrl = answer.url.href;
@@ -255,8 +263,10 @@ function siteGateOptions(options: ObserverOptions, resolve: Resolve): SiteGateOp
   const found = async (hostname: string) => {
     const first = (await resolve(hostname).catch(() => []))[0];
     if (!first) return undefined;
-    const isPublic = judgeAddress(first.address, []).kind === 'allowed';
-    return { address: first.address, rules: isPublic ? publicAddress : rulesOf(options, first.address) };
+    const { address } = first;
+    const isPublic = judgeAddress(address, []).kind === 'allowed';
+    const rules = isPublic ? { ...publicAddress, ...options.siteRules?.(address) } : rulesOf(options, address);
+    return { address, rules };
   };
   return {
     clock: options.clock,

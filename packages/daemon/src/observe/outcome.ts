@@ -2,13 +2,14 @@
 import { STATUS_CODES } from 'node:http';
 import { fault } from '../values/fault.ts';
 import type { Outcome } from '../values/observation.ts';
-import type { Probe } from '../values/probe.ts';
+import type { Probe, Validators } from '../values/probe.ts';
 import type { Answer, Headers } from './ask.ts';
 import { headerOf } from './ask.ts';
 import { validatorsOf } from './conditional.ts';
 import { hubOf } from './hubs.ts';
 
-export function outcomeOf(answer: Answer, probe: Probe): Outcome {
+/** `sent` are the probe's validators with the URL that issued them: they went there and nowhere else. */
+export function outcomeOf(answer: Answer, probe: Probe, sent: Validators): Outcome {
   if (answer.kind === 'refused') {
     const { bytesReceived: _bytes, siteClosed, ...refused } = answer;
     if (!siteClosed) return refused;
@@ -21,7 +22,7 @@ export function outcomeOf(answer: Answer, probe: Probe): Outcome {
   const { status } = answer;
   const maxAgeSeconds = lifetimeSeconds(answer.headers);
   const lifetime = maxAgeSeconds === undefined ? {} : { maxAgeSeconds };
-  if (status === 304 && hasValidators(probe)) return { kind: 'not-modified', ...lifetime };
+  if (status === 304 && isConditional(answer.url, sent)) return { kind: 'not-modified', ...lifetime };
   if (status === 404 || status === 410) return { kind: 'gone', status };
   if (status < 200 || status >= 300 || status === 206)
     return { kind: 'failed', fault: statusFault(status, answer.url) };
@@ -40,7 +41,9 @@ export function outcomeOf(answer: Answer, probe: Probe): Outcome {
   };
 }
 
-const hasValidators = ({ validators }: Probe) => validators.etag !== undefined || validators.lastModified !== undefined;
+/** Whoever was asked without a condition and says that it holds has said nothing of the page. */
+const isConditional = ({ href }: URL, { etag, lastModified, url }: Validators): boolean =>
+  url === href && (etag !== undefined || lastModified !== undefined);
 
 function statusFault(status: number, url: URL) {
   const words = `${url.host} answers ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();

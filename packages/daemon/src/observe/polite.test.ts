@@ -1,84 +1,9 @@
-/**
- * Politeness at the wire, in virtual time: a web of our own stands where the sockets would be, records what it is asked
- * and when, and the rules are checked on that record.
- */
+/** Politeness at the wire, in virtual time: the rules are checked on the record of what was asked and when. */
 import { integer, random } from '@revisit/core';
 import { expect, test } from 'vitest';
-import { VirtualClock } from '../simulation/virtual-clock.ts';
-import type { Observation } from '../values/observation.ts';
-import type { Answer, Ask } from './ask.ts';
-import { validatorsOf } from './conditional.ts';
+import { gaps, pagesOf, startMs, world } from '../trial/recorded-web.ts';
 import type { SiteRules } from './gate.ts';
-import type { ObserverOptions } from './observe.ts';
-import { createObserver } from './observe.ts';
 import { probeOf } from './test/loopback.ts';
-
-const startMs = Date.UTC(2026, 0, 5);
-
-interface Said {
-  readonly status?: number;
-  readonly headers?: Record<string, string>;
-  readonly body?: string;
-  readonly latencyMs?: number;
-  readonly fails?: string;
-}
-
-interface Asked {
-  readonly atMs: number;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** robots.txt is not there unless the web says so. */
-function world(say: (ask: Ask, atMs: number) => Said | undefined, options: Partial<ObserverOptions> = {}) {
-  const clock = new VirtualClock(startMs);
-  const asked: Asked[] = [];
-  let underWay = 0;
-  let underWayMost = 0;
-  const fetchPage = async (ask: Ask): Promise<Answer> => {
-    const askedAtMs = clock.nowMs();
-    asked.push({ atMs: askedAtMs, url: ask.url.href, headers: ask.headers });
-    underWayMost = Math.max(underWayMost, ++underWay);
-    const said = say(ask, askedAtMs) ?? (ask.url.pathname === '/robots.txt' ? { status: 404 } : {});
-    await clock.sleep(said.latencyMs ?? 50);
-    underWay--;
-    if (said.fails) return { kind: 'failed', fault: { code: said.fails, sentence: said.fails }, bytesReceived: 0 };
-    const { status = 200, headers = {}, body = 'page' } = said;
-    return {
-      kind: 'answered',
-      url: ask.url,
-      status,
-      headers,
-      body: Buffer.from(body),
-      bytesReceived: body.length,
-      askedAtMs,
-      answeredAtMs: clock.nowMs(),
-    };
-  };
-  const luck = random(1);
-  const observer = createObserver({
-    clock,
-    random: luck,
-    userAgent: 'Revisit/1 (test)',
-    allowNetworks: [],
-    spacingMs: 2_000,
-    fetchPage,
-    ...options,
-  });
-  const run = async (work: Promise<unknown>) => {
-    await clock.runUntil(Infinity, work);
-    return work;
-  };
-  const see = async (url: string, more?: Parameters<typeof probeOf>[1]): Promise<Observation> => {
-    const looking = observer.observe(probeOf(url, more));
-    await run(looking);
-    return looking;
-  };
-  return { clock, asked, observer, run, see, most: () => underWayMost };
-}
-
-const gaps = (asked: readonly Asked[]) => asked.slice(1).map(({ atMs }, index) => atMs - asked[index]!.atMs);
-const pagesOf = (asked: readonly Asked[]) => asked.filter(({ url }) => !url.endsWith('/robots.txt'));
 
 test('a site is asked one thing at a time, spaced from answer to request, robots.txt and redirects included', async () => {
   const web = world((ask) =>
@@ -197,6 +122,33 @@ test('a site that fails is asked ever less, tried once at a time, and open again
   expect(web.observer.standing('example.org')!.failures).toBe(0);
 });
 
+test('a site that allows several requests at once is tried with one after it has failed, and has them all again after a success', async () => {
+  let down = true;
+  const web = world(
+    (ask) => (down && ask.url.pathname !== '/robots.txt' ? { fails: 'connection-timeout' } : undefined),
+    {
+      siteRules: () => ({ connections: 3, spacingMs: 0 }),
+    },
+  );
+  for (let look = 0; look < 3; look++) {
+    const { outcome } = await web.see(`https://example.org/${look}`);
+    if (outcome.kind === 'refused') await web.clock.runUntil(outcome.siteUntilMs!);
+  }
+  const atOnce = async () => {
+    await web.clock.runUntil(web.observer.standing('example.org')!.closedUntilMs);
+    const asked = web.asked.length;
+    const looks = [1, 2, 3].map((page) => web.observer.observe(probeOf(`https://example.org/${page}`)));
+    await web.clock.runUntil(web.clock.nowMs() + 10);
+    const out = web.asked.length - asked;
+    await web.run(Promise.all(looks));
+    return out;
+  };
+  expect(await atOnce()).toBe(1);
+  down = false;
+  expect(await atOnce()).toBe(1);
+  expect(await atOnce()).toBe(3);
+});
+
 test('sites that fail at the same moment come back at different ones', async () => {
   const web = world(() => ({ status: 503 }));
   await web.run(
@@ -205,154 +157,6 @@ test('sites that fail at the same moment come back at different ones', async () 
   const times = Array.from({ length: 50 }, (_, site) => web.observer.standing(`s${site}.example`)!.closedUntilMs);
   expect(new Set(times).size).toBe(50);
   expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(5_000);
-});
-
-test('robots.txt: rules, Crawl-delay, one reading a day, and a group of our own', async () => {
-  const rules = 'User-agent: *\nDisallow: /\n\nUser-agent: revisit\nCrawl-delay: 7\nDisallow: /private';
-  const web = world((ask) => (ask.url.pathname === '/robots.txt' ? { body: rules } : undefined));
-  const first = await web.see('https://example.org/a');
-  expect(first).toMatchObject({ outcome: { kind: 'fetched' }, crawlDelayMs: 7_000 });
-  await web.see('https://example.org/b');
-  await web.see('https://example.org/c');
-  for (const gap of gaps(pagesOf(web.asked))) expect(gap).toBeGreaterThanOrEqual(7_050);
-  const refused = await web.see('https://example.org/private/x');
-  expect(refused.outcome).toMatchObject({ kind: 'refused', fault: { code: 'robots-disallowed' } });
-  expect(refused.outcome).not.toHaveProperty('siteUntilMs');
-  expect(refused.requests).toBe(0);
-  expect(web.asked.filter(({ url }) => url.endsWith('/robots.txt'))).toHaveLength(1);
-  await web.clock.runUntil(startMs + 25 * 3_600_000);
-  await web.see('https://example.org/a');
-  expect(web.asked.filter(({ url }) => url.endsWith('/robots.txt'))).toHaveLength(2);
-});
-
-test.each([
-  [{ status: 404 }, 'fetched'],
-  [{ status: 403 }, 'fetched'],
-  [{ status: 500 }, 'robots-unreachable'],
-  [{ status: 503 }, 'turned-away'],
-  [{ status: 429 }, 'turned-away'],
-  [{ fails: 'connection-refused' }, 'connection-refused'],
-  [{ status: 301, headers: { location: '/robots.txt' } }, 'fetched'],
-  [{ status: 301, headers: { location: 'https://other.example/robots.txt' } }, 'robots-disallowed'],
-])('robots.txt answered with %j: the page is %s', async (said, outcome) => {
-  const web = world((ask) => {
-    if (ask.url.pathname !== '/robots.txt') return undefined;
-    return ask.url.hostname === 'other.example' ? { body: 'User-agent: *\nDisallow: /' } : said;
-  });
-  const seen = await web.see('https://example.org/a');
-  expect('fault' in seen.outcome ? seen.outcome.fault.code : seen.outcome.kind).toBe(outcome);
-});
-
-test('a robots.txt that was read holds on while the server fails, and one never read forbids for at most a month', async () => {
-  let broken = false;
-  const web = world((ask) =>
-    ask.url.pathname === '/robots.txt'
-      ? broken
-        ? { status: 500 }
-        : { body: 'User-agent: *\nDisallow: /no' }
-      : undefined,
-  );
-  await web.see('https://example.org/a');
-  broken = true;
-  await web.clock.runUntil(startMs + 2 * 86_400_000);
-  expect((await web.see('https://example.org/a')).outcome.kind).toBe('fetched');
-  expect((await web.see('https://example.org/no')).outcome).toMatchObject({ fault: { code: 'robots-disallowed' } });
-
-  const never = world((ask) => (ask.url.pathname === '/robots.txt' ? { status: 500 } : undefined));
-  for (let day = 0; day < 32; day++) {
-    await never.clock.runUntil(startMs + day * 2 * 86_400_000);
-    const { outcome } = await never.see('https://example.org/a');
-    expect(outcome.kind, `day ${2 * day}`).toBe(day * 2 > 30 ? 'fetched' : 'refused');
-  }
-});
-
-test('credentials stay with their origin, and cookies of a chain come back', async () => {
-  const web = world((ask) => {
-    const { hostname, pathname } = ask.url;
-    if (pathname === '/robots.txt') return undefined;
-    if (hostname === 'a.example' && pathname === '/')
-      return { status: 307, headers: { location: '/in', 'set-cookie': 'id=1; Path=/' } };
-    if (hostname === 'a.example' && pathname === '/in')
-      return { status: 302, headers: { location: 'https://u:p@b.example/' } };
-    if (hostname === 'b.example') return { status: 302, headers: { location: 'https://a.example/end' } };
-    return undefined;
-  });
-  const headers = { Authorization: 'Bearer s3cret', 'X-Api-Key': 'k' };
-  const seen = await web.see('https://a.example/', { headers });
-  expect(seen).toMatchObject({ finalUrl: 'https://a.example/end', requests: 6 });
-  expect(seen.movedTo).toBeUndefined();
-  const sent = Object.fromEntries(web.asked.map(({ url, headers }) => [url, headers]));
-  expect(sent['https://a.example/']).toMatchObject({ authorization: 'Bearer s3cret', 'x-api-key': 'k' });
-  expect(sent['https://a.example/in']).toMatchObject({ authorization: 'Bearer s3cret', cookie: 'id=1' });
-  expect(sent['https://b.example/']).toEqual({});
-  expect(sent['https://a.example/robots.txt']).not.toHaveProperty('authorization');
-  expect(sent['https://a.example/end']).toMatchObject({ authorization: 'Bearer s3cret' });
-});
-
-test('permanent redirects all the way say where the page has moved', async () => {
-  const web = world((ask) => {
-    const next: Record<string, [number, string]> = {
-      '/1': [301, '/2'],
-      '/2': [308, '/3'],
-      '/x': [301, '/y'],
-      '/y': [302, '/3'],
-    };
-    const hop = next[ask.url.pathname];
-    return hop && { status: hop[0], headers: { location: hop[1] } };
-  });
-  expect((await web.see('https://example.org/1')).movedTo).toBe('https://example.org/3');
-  expect((await web.see('https://example.org/x')).movedTo).toBeUndefined();
-});
-
-test('validators go to the URL that issued them and to no other', async () => {
-  const web = world((ask) => {
-    if (ask.url.pathname === '/latest')
-      return { status: 302, headers: { location: web.asked.length < 6 ? '/v1' : '/v2' } };
-    if (ask.url.pathname.startsWith('/v'))
-      return { status: ask.headers['if-none-match'] === '"1"' ? 304 : 200, headers: { etag: '"1"' } };
-    return undefined;
-  });
-  const first = await web.see('https://example.org/latest');
-  const validators = first.outcome.kind === 'fetched' ? first.outcome.validators : {};
-  expect(validators).toEqual({ etag: '"1"', url: 'https://example.org/v1' });
-  expect((await web.see('https://example.org/latest', { validators })).outcome.kind).toBe('not-modified');
-  expect(web.asked.filter(({ url, headers }) => url.endsWith('/latest') && headers['if-none-match'])).toEqual([]);
-  expect((await web.see('https://example.org/latest', { validators })).outcome.kind).toBe('fetched');
-});
-
-const second = (text: string) => `Mon, 05 Jan 2026 00:00:${text} GMT`;
-test.each([
-  ['a second that is over', { 'last-modified': second('01'), date: second('02') }, { lastModified: second('01') }],
-  ['the second of our look', { 'last-modified': second('02'), date: second('02') }, {}],
-  ['no date of the server', { 'last-modified': second('02') }, {}],
-  [
-    'a tag beside the second of our look',
-    { etag: '"x"', 'last-modified': second('02'), date: second('02') },
-    { etag: '"x"' },
-  ],
-  [
-    'a tag made of the second of our look',
-    {
-      etag: `"${(Date.parse(second('02')) / 1000).toString(16)}-264"`,
-      'last-modified': second('02'),
-      date: second('02'),
-    },
-    {},
-  ],
-  [
-    'a tag made of a second that is over',
-    {
-      etag: `"${(Date.parse(second('01')) / 1000).toString(16)}-264"`,
-      'last-modified': second('01'),
-      date: second('02'),
-    },
-    { etag: `"${(Date.parse(second('01')) / 1000).toString(16)}-264"`, lastModified: second('01') },
-  ],
-  ['what is no tag', { etag: 'x' }, {}],
-  ['a tag that would break the header', { etag: '"a\r\nb"' }, {}],
-  ['a tag of ten thousand characters', { etag: `"${'x'.repeat(10_000)}"` }, {}],
-])('validators of %s', (_name, headers, validators) => {
-  expect(validatorsOf(headers, undefined)).toEqual(validators);
 });
 
 test('404 and 410 are a state of the page and no reason to doubt the site', async () => {
@@ -376,32 +180,6 @@ test('what is known of a site comes over a restart', async () => {
     fault: { code: 'site-closed' },
   });
   expect(after.asked).toEqual([]);
-});
-
-test('robots.txt is not read again after a restart while it holds, and trouble with it is not forgotten', async () => {
-  const say = (ask: Ask) => {
-    if (ask.url.pathname !== '/robots.txt') return undefined;
-    return ask.url.hostname === 'down.example'
-      ? { status: 500 }
-      : { body: 'User-agent: *\nCrawl-delay: 7\nDisallow: /private' };
-  };
-  const before = world(say);
-  await before.see('https://www.example.org/');
-  await before.see('https://down.example/');
-  const saved = before.observer.save!()!;
-  expect(before.observer.save!()).toBeUndefined();
-  const after = world(say);
-  expect([...after.observer.restore!(saved, 0)]).toEqual([['example.org', 7_000]]);
-  await after.run(after.clock.sleep(before.clock.nowMs() - startMs + 1000));
-  await after.see('https://www.example.org/');
-  expect((await after.see('https://www.example.org/private')).outcome).toMatchObject({
-    fault: { code: 'robots-disallowed' },
-  });
-  expect((await after.see('https://down.example/')).outcome).toMatchObject({ fault: { code: 'robots-unreachable' } });
-  expect(after.asked.map(({ url }) => url)).toEqual(['https://www.example.org/']);
-  await after.run(after.clock.sleep(25 * 3_600_000));
-  await after.see('https://www.example.org/');
-  expect(after.asked.map(({ url }) => url)).toContain('https://www.example.org/robots.txt');
 });
 
 test.each(Array.from({ length: 20 }, (_, seed) => seed))(

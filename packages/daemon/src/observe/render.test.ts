@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -65,6 +66,38 @@ test.skipIf(locate('chromium') === undefined)(
 );
 
 test.skipIf(locate('chromium') === undefined)(
+  'what is sent with a page goes to the parts of its own origin, whose answers are no other page’s, and to no other origin',
+  async () => {
+    const script = (request: IncomingMessage) =>
+      `document.body.append('${request.headers.authorization ?? 'nobody'}; ')`;
+    const js = { 'content-type': 'text/javascript', 'cache-control': 'max-age=3600' };
+    const other = await serve((request, response) => response.writeHead(200, js).end(script(request)));
+    const server = await serve(
+      (request, response) => {
+        if (request.url === '/own.js') response.writeHead(200, js).end(script(request));
+        else
+          response
+            .setHeader('content-type', 'text/html')
+            .end(`<body><script src="/own.js"></script><script src="${other.origin}/other.js"></script>`);
+      },
+      undefined,
+      '127.0.0.2',
+    );
+    open.push(server, other);
+    const observer = observerOn({ chromium: locate('chromium'), renderLimits: { totalMs: 60_000 } });
+    open.unshift(observer);
+    for (const who of ['anna', 'bert']) {
+      const seen = await observer.observe({
+        ...probeOf(`${server.origin}/${who}`, { headers: { Authorization: who } }),
+        render: true,
+      });
+      expect(text(seen).replaceAll(/<[^>]*>/g, '')).toBe(`${who}; nobody; `);
+    }
+    expect(other.asked.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
+  },
+);
+
+test.skipIf(locate('chromium') === undefined)(
   'a page that never ends is read as it is or fails within its time',
   async () => {
     const server = await serve((_request, response) =>
@@ -99,23 +132,6 @@ test.skipIf(locate('chromium') === undefined)('a page that asks for more than it
 });
 
 test.skipIf(locate('chromium') === undefined)(
-  'a page that fills the memory is ended, and the next one is shown',
-  async () => {
-    const greedy = `<p>here</p><script>const all = []; setInterval(() => all.push(new Uint8Array(3e7).fill(1)), 5)</script>`;
-    const server = await serve((request, response) =>
-      response.setHeader('content-type', 'text/html').end(request.url === '/greedy' ? greedy : '<p>modest</p>'),
-    );
-    open.push(server);
-    const limits = { totalMs: 60_000, memoryMegabytes: 400 };
-    const observer = observerOn({ chromium: locate('chromium'), renderLimits: limits });
-    open.unshift(observer);
-    const seen = await observer.observe({ ...probeOf(`${server.origin}/greedy`), render: true });
-    expect(seen.outcome).toMatchObject({ kind: 'failed', fault: { code: 'render-failed' } });
-    expect(text(await observer.observe({ ...probeOf(`${server.origin}/`), render: true }))).toContain('modest');
-  },
-);
-
-test.skipIf(locate('chromium') === undefined)(
   'the folder of a browser whose process was killed goes away',
   async () => {
     const left = mkdtempSync(join(tmpdir(), 'playwright_chromiumdev_profile-'));
@@ -133,12 +149,130 @@ test.skipIf(locate('chromium') === undefined)(
     // Somebody else's.
     expect(existsSync(other)).toBe(true);
     rmdirSync(other);
-    const ours = readdirSync(tmpdir()).filter(
-      (name) =>
-        name.startsWith('playwright_chromiumdev_profile-') &&
-        existsSync(join(tmpdir(), name, `revisit-${process.pid}`)),
+    expect(browsers()).toHaveLength(1);
+  },
+);
+
+const commandOf = (id: number): string => readFileSync(`/proc/${id}/cmdline`, 'utf8');
+const childrenOf = (id: number): number[] =>
+  readdirSync(`/proc/${id}/task`)
+    .flatMap((task) => readFileSync(`/proc/${id}/task/${task}/children`, 'utf8').split(' '))
+    .flatMap((child) => (child.trim() ? [Number(child)] : []));
+
+/** Folders of browsers that this process runs. */
+const browsers = () =>
+  readdirSync(tmpdir()).filter(
+    (name) =>
+      name.startsWith('playwright_chromiumdev_profile-') && existsSync(join(tmpdir(), name, `revisit-${process.pid}`)),
+  );
+
+test.skipIf(locate('chromium') === undefined)(
+  'pages at once share one browser, and one that is ended for its memory leaves the other alone',
+  async () => {
+    const greedy = `<p>here</p><script>const all = [];
+      fetch('/ready').then(() => setInterval(() => all.push(new Uint8Array(3e7).fill(1)), 5))</script>`;
+    const modest = `<p id=out>waiting</p><script>fetch('/data').then(() => (out.textContent = 'modest'))</script>`;
+    // Each part is answered once the other page has come so far.
+    let greedyIsReady = () => {};
+    const ready = new Promise<void>((resolve) => (greedyIsReady = resolve));
+    let modestWaits = () => {};
+    const waits = new Promise<void>((resolve) => (modestWaits = resolve));
+    let greedyIsOver = () => {};
+    const over = new Promise<void>((resolve) => (greedyIsOver = resolve));
+    let atOnce: readonly string[] = [];
+    const one = await serve((request, response) => {
+      if (request.url !== '/ready') response.setHeader('content-type', 'text/html').end(greedy);
+      else {
+        greedyIsReady();
+        void waits.then(() => {
+          atOnce = browsers();
+          response.end();
+        });
+      }
+    });
+    const other = await serve(
+      (request, response) => {
+        if (request.url !== '/data') response.setHeader('content-type', 'text/html').end(modest);
+        else {
+          void ready.then(modestWaits);
+          void over.then(() => response.end());
+        }
+      },
+      undefined,
+      '127.0.0.2',
     );
-    expect(ours).toHaveLength(1);
+    open.push(one, other);
+    const limits = { totalMs: 60_000, memoryMegabytes: 400 };
+    const observer = observerOn({
+      chromium: locate('chromium'),
+      renderLimits: limits,
+      limits: { firstByteMs: 60_000, totalMs: 60_000 },
+    });
+    open.unshift(observer);
+    const first = observer.observe({ ...probeOf(`${one.origin}/`), render: true });
+    const second = observer.observe({ ...probeOf(`${other.origin}/`), render: true });
+    expect((await first).outcome).toMatchObject({ kind: 'failed', fault: { code: 'render-failed' } });
+    greedyIsOver();
+    expect(text(await second)).toContain('modest');
+    expect(atOnce).toHaveLength(1);
+    // And it is the same that they had when both began.
+    expect(browsers()).toEqual(atOnce);
+  },
+);
+
+test.skipIf(locate('chromium') === undefined || process.platform !== 'linux')(
+  'a browser that hangs is ended, and the next page has another',
+  async () => {
+    const server = await serve((_request, response) =>
+      response.setHeader('content-type', 'text/html').end('<p>modest</p>'),
+    );
+    open.push(server);
+    const limits = { totalMs: 30_000, browserMs: 6_000 };
+    const observer = observerOn({ chromium: locate('chromium'), renderLimits: limits });
+    open.unshift(observer);
+    const look = () => observer.observe({ ...probeOf(`${server.origin}/`), render: true });
+    expect(text(await look())).toContain('modest');
+    const [browser] = childrenOf(process.pid).filter((id) => commandOf(id).includes('--user-data-dir'));
+    process.kill(browser!, 'SIGSTOP');
+    expect((await look()).outcome).toMatchObject({ kind: 'failed', fault: { code: 'render-failed' } });
+    await expect.poll(() => existsSync(`/proc/${browser}/exe`)).toBe(false);
+    expect(text(await look())).toContain('modest');
+  },
+);
+
+test.skipIf(locate('chromium') === undefined)(
+  'nothing that a page loads gets to an address that is not visited: frames, scripts, sockets, redirects, workers',
+  async () => {
+    const inside = await serve((_request, response) => response.end('secret'), undefined, '127.0.0.2');
+    const there = `127.0.0.2:${inside.port}`;
+    const hostile = `<!doctype html><div id=out>waiting</div><iframe src="http://${there}/frame"></iframe>
+      <link rel=preconnect href="http://${there}"><link rel=dns-prefetch href="//${there}">
+      <script src="http://${there}/script.js"></script>
+      <script>
+        const tries = [
+          fetch('http://${there}/fetch'), fetch('/away'), fetch('http://${there}/post', { method: 'POST', mode: 'no-cors' }),
+          new Promise((yes, no) => { const s = new WebSocket('ws://${there}/socket'); s.onopen = yes; s.onerror = no; }),
+          new Promise((yes, no) => { const s = new EventSource('http://${there}/events'); s.onopen = yes; s.onerror = no; }),
+        ];
+        navigator.sendBeacon('http://${there}/beacon');
+        open('http://${there}/window');
+        Promise.allSettled(tries).then((all) => (out.textContent = all.map(({ status }) => status).join()));
+      </script>`;
+    const server = await serve((request, response) => {
+      if (request.url === '/away') response.writeHead(302, { location: `http://${there}/redirected` }).end();
+      else response.setHeader('content-type', 'text/html').end(hostile);
+    });
+    open.push(server, inside);
+    const limits = { totalMs: 30_000 };
+    const observer = observerOn({
+      chromium: locate('chromium'),
+      renderLimits: limits,
+      allowNetworks: ['127.0.0.1/32'],
+    });
+    open.unshift(observer);
+    const seen = await observer.observe({ ...probeOf(`${server.origin}/`), render: true });
+    expect(text(seen)).toContain('rejected,rejected,rejected,rejected,rejected');
+    expect(inside.connections()).toBe(0);
   },
 );
 

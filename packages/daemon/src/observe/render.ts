@@ -7,12 +7,12 @@
  * browser loads only to show (images, fonts, media) and what changes something (anything but GET) is not loaded.
  */
 import { existsSync } from 'node:fs';
-import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
-import { limitMemory, markFolder, removeLeftFolders } from './browser-processes.ts';
+import { endProcess, limitMemory, markFolder, processIdOf, removeLeftFolders } from './browser-processes.ts';
 import { lifetimeSeconds, mediaTypeOf } from './outcome.ts';
 
 export interface RenderLimits {
@@ -32,6 +32,8 @@ export interface RenderLimits {
   readonly memoryMegabytes: number;
   /** A browser without work is ended after this. */
   readonly idleMs: number;
+  /** A browser that takes longer to open or close anything hangs, and is ended; a busy machine takes seconds. */
+  readonly browserMs: number;
 }
 
 export const defaultRenderLimits: RenderLimits = {
@@ -43,6 +45,7 @@ export const defaultRenderLimits: RenderLimits = {
   heapMegabytes: 256,
   memoryMegabytes: 768,
   idleMs: 60_000,
+  browserMs: 30_000,
 };
 
 export interface RendererOptions {
@@ -88,14 +91,14 @@ type Answered = Extract<Answer, { kind: 'answered' }>;
 export function createRenderer(options: RendererOptions): Renderer {
   const limits: RenderLimits = { ...defaultRenderLimits, ...options.limits };
   const parts = new PartMemory(options.clock);
-  let browser: Promise<Browser> | undefined;
+  let browser: Promise<Started> | undefined;
   let open = 0;
   let idle: NodeJS.Timeout | undefined;
   const waiting: (() => void)[] = [];
 
   const enter = async () => {
     clearTimeout(idle);
-    if (open >= limits.pagesMax) await new Promise<void>((resolve) => waiting.push(resolve));
+    while (open >= limits.pagesMax) await new Promise<void>((resolve) => waiting.push(resolve));
     open++;
   };
   const leave = () => {
@@ -105,10 +108,12 @@ export function createRenderer(options: RendererOptions): Renderer {
     idle = setTimeout(() => void end(), limits.idleMs);
     idle.unref();
   };
-  const end = async () => {
+  const end = async (hangs = false) => {
     const ended = browser;
     browser = undefined;
-    await (await ended?.catch(() => undefined))?.close().catch(() => {});
+    const started = await ended?.catch(() => undefined);
+    if (started && !hangs) await within(started.browser.close(), limits.browserMs).catch(() => (hangs = true));
+    if (hangs) endProcess(started?.processId);
   };
 
   return {
@@ -121,11 +126,17 @@ export function createRenderer(options: RendererOptions): Renderer {
       if (document.kind !== 'answered' || !isHtml(document)) return document;
       await enter();
       try {
-        browser ??= launch(executable, limits);
-        const started = await browser;
-        return await show(started, ask, document, { ...options, limits, parts });
+        const mine = (browser ??= launch(executable, limits));
+        const shared = mine.then((started) => started.browser);
+        try {
+          return await show(await shared, ask, document, { ...options, limits, parts });
+        } catch (error) {
+          // A page that broke ends alone, and the others stay; with a browser that broke they end as well.
+          const hangs = error instanceof BrowserHangs;
+          if (browser === mine && (hangs || !(await answers(shared, limits.browserMs)))) await end(hangs);
+          throw error;
+        }
       } catch (error) {
-        await end();
         return failed(ask, error, document.bytesReceived);
       } finally {
         leave();
@@ -161,7 +172,12 @@ function isHtml(answer: Answered): boolean {
   return answer.status >= 200 && answer.status < 300 && /html/.test(type);
 }
 
-async function launch(executablePath: string, limits: RenderLimits): Promise<Browser> {
+interface Started {
+  readonly browser: Browser;
+  readonly processId: number | undefined;
+}
+
+async function launch(executablePath: string, limits: RenderLimits): Promise<Started> {
   const { chromium } = await import('playwright-core');
   await removeLeftFolders().catch(() => {});
   const browser = await chromium.launch({
@@ -186,7 +202,22 @@ async function launch(executablePath: string, limits: RenderLimits): Promise<Bro
     ],
   });
   await markFolder(browser).catch(() => {});
-  return browser;
+  return { browser, processId: await processIdOf(browser).catch(() => undefined) };
+}
+
+class BrowserHangs extends Error {}
+
+async function within<Value>(work: Promise<Value>, ms: number): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new BrowserHangs(`the browser did not answer within ${ms} ms`)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+async function answers(browser: Promise<Browser>, ms: number): Promise<boolean> {
+  const asked = browser.then(async (started) => started.isConnected() && (await processIdOf(started)) !== undefined);
+  return within(asked, ms).catch(() => false);
 }
 
 interface Showing extends RendererOptions {
@@ -196,11 +227,10 @@ interface Showing extends RendererOptions {
 
 async function show(browser: Browser, ask: Ask, document: Answered, options: Showing): Promise<Answer> {
   const { limits } = options;
-  const context = await browser.newContext({
-    userAgent: options.userAgent,
-    serviceWorkers: 'block',
-    acceptDownloads: false,
-  });
+  const context = await within(
+    browser.newContext({ userAgent: options.userAgent, serviceWorkers: 'block', acceptDownloads: false }),
+    limits.browserMs,
+  );
   const load = { requests: 0, bytesReceived: document.bytesReceived };
   const memory = limitMemory(browser, limits.memoryMegabytes);
   const timer = setTimeout(() => void context.close().catch(() => {}), limits.totalMs);
@@ -227,7 +257,7 @@ async function show(browser: Browser, ask: Ask, document: Answered, options: Sho
     memory.stop();
     clearTimeout(timer);
     ask.signal?.removeEventListener('abort', stop);
-    await (context as BrowserContext).close().catch(() => {});
+    await within(context.close(), limits.browserMs).catch(() => {});
   }
 }
 
@@ -252,10 +282,12 @@ async function supply(
   const { limits, parts } = options;
   if (!wanted || ++load.requests > limits.requestsMax || load.bytesReceived > limits.bytesMax) return route.abort();
   url.hash = '';
-  const kept = parts.get(url.href);
-  if (kept) return answer(route, kept);
   // Headers given for a page are for its origin; what the page's own scripts add is not passed on.
   const headers = url.origin === ask.url.origin ? ask.headers : {};
+  // What a server gives to whoever sends them is no other page's.
+  const isShared = Object.keys(headers).length === 0;
+  const kept = isShared ? parts.get(url.href) : undefined;
+  if (kept) return answer(route, kept);
   const part = await options.visit({
     url,
     headers: { ...headers, accept: '*/*' },
@@ -265,7 +297,7 @@ async function supply(
   });
   load.bytesReceived += part.bytesReceived;
   if (part.kind !== 'answered') return route.abort();
-  parts.set(url.href, part);
+  if (isShared) parts.set(url.href, part);
   return answer(route, part);
 }
 

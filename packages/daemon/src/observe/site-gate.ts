@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
-import type { CapBook, SiteClosed } from '../values/observation.ts';
+import type { CapBook, SiteClosed, SiteServer } from '../values/observation.ts';
 import { siteOf } from '../values/url.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
 import type { SiteRules } from './gate.ts';
@@ -26,8 +26,13 @@ export interface SiteGateOptions {
   readonly patienceMs: number;
 }
 
+/** A site or server that an earlier process may have asked a moment ago is not asked for its spacing, and no longer than this: whoever
+ * starts often would never ask those whose spacing is longer. When those were asked is noted. */
+const unsureMsMax = 60_000;
 /** In line at one site; more are told when to come back. */
 const lineMax = 1000;
+/** A disk that is full is not asked again at once. */
+const putOffMsMin = 1_000;
 /** Over how long the pages of a site that closed come back. */
 const spreadMsMax = 3_600_000;
 /** Gates kept before idle ones are forgotten; about 200 bytes each. */
@@ -46,7 +51,7 @@ interface Line {
   readonly rules: SiteRules;
   readonly waiting: Turn[];
   pumping: boolean;
-  /** Where there is a cap: settled once what earlier processes asked for is counted. */
+  /** Where requests are noted: settled once what earlier processes asked for is counted. */
   recalled?: Promise<void>;
 }
 
@@ -62,25 +67,40 @@ export class SiteGates {
   readonly #closing = new AbortController();
   #sweepAt = gatesBeforeSweep;
   #book: CapBook | undefined;
+  #askedUntilMs = -Infinity;
 
   constructor(options: SiteGateOptions) {
     this.#options = options;
+  }
+
+  askedUntil(atMs: number): void {
+    this.#askedUntilMs = Math.max(this.#askedUntilMs, atMs);
   }
 
   countIn(book: CapBook): void {
     this.#book = book;
   }
 
-  /** A request goes out. */
-  begin(key: string, line: Line, spacingMs: number): void {
-    line.gate.begin(this.#options.clock.nowMs(), spacingMs, line.rules);
-    if (line.rules.cap) this.#book?.counted(key, line.gate.starts);
+  /** A request is about to go out; false where the next process must know of it and it could not be noted. */
+  noted(key: string, { gate, rules }: Line, spacingMs: number): true | Promise<boolean> {
+    if (!isNoted(rules, spacingMs) || !this.#book) return true;
+    return this.#book.counted(key, [...gate.starts, this.#options.clock.nowMs()].slice(-(rules.cap?.count ?? 1)));
+  }
+
+  begin({ gate, rules }: Line, spacingMs: number): void {
+    gate.begin(this.#options.clock.nowMs(), spacingMs, rules);
+  }
+
+  /** Entered and not begun: somebody else's turn, and this one comes again a little later. */
+  putOff(line: Line, ask: Ask, spacingMs: number): Answer {
+    const againMs = this.#options.clock.nowMs() + Math.max(putOffMsMin, spacingMs);
+    return this.#refuse(line, ask, againMs, againMs, spacingMs);
   }
 
   /** Requests that went out before a restart are counted before the first of this process. */
-  #recalled(key: string, line: Line): Promise<void> {
+  #recalled(key: string, line: Line, spacingMs: number): Promise<void> {
     line.recalled ??= (this.#book?.recall(key) ?? Promise.resolve([])).then((startsMs) => {
-      for (const atMs of startsMs) line.gate.count(atMs, line.rules);
+      for (const atMs of startsMs) line.gate.recall(atMs, spacingMs, line.rules);
     });
     return line.recalled;
   }
@@ -92,7 +112,7 @@ export class SiteGates {
   /** What was known before a restart. */
   restore(standing: SiteStanding): void {
     const { gate } = this.line(standing.site);
-    gate.nextStartMs = standing.nextStartMs;
+    gate.restUntil(standing.nextStartMs);
     gate.closedUntilMs = standing.closedUntilMs;
     gate.failures = standing.failures;
   }
@@ -143,8 +163,9 @@ export class SiteGates {
 
   /** Waits for the turn; true when it came, at once where nobody has to wait, a refusal otherwise. */
   enter(key: string, line: Line, ask: Ask, spacingMs: number): true | Promise<true | Answer> {
-    if (line.rules.cap) return this.#recalled(key, line).then(() => this.#enter(line, ask, spacingMs));
-    return this.#enter(line, ask, spacingMs);
+    line.gate.restUntil(this.#askedUntilMs + Math.min(unsureMsMax, spacingMs));
+    if (!isNoted(line.rules, spacingMs)) return this.#enter(line, ask, spacingMs);
+    return this.#recalled(key, line, spacingMs).then(() => this.#enter(line, ask, spacingMs));
   }
 
   #enter(line: Line, ask: Ask, spacingMs: number): true | Promise<true | Answer> {
@@ -234,7 +255,7 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     if (entered !== true) return entered;
     const finding = options.addressOf(host);
     const place = finding && (await finding);
-    if (place) ask.meter?.servers.set(site, { address: place.address, ...place.rules });
+    if (place) ask.meter?.servers.set(site, serverAt(place.address, place.rules));
     const shared = place && place.address !== site ? gates.line(place.address, place.rules) : undefined;
     if (place && shared) {
       const sharedEntered = await gates.enter(place.address, shared, ask, shared.rules.spacingMs);
@@ -243,10 +264,24 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
         gates.pump(own);
         return sharedEntered;
       }
-      gates.begin(place.address, shared, shared.rules.spacingMs);
+    }
+    const sharedNoted = place && shared && gates.noted(place.address, shared, shared.rules.spacingMs);
+    const noting = bothNoted(gates.noted(site, own, spacingMs), sharedNoted);
+    const noted = noting === true || (await noting);
+    // While it waited, for its server's turn or for the note, quiet hours may have begun.
+    const quiet = [own, shared].some((line) => line?.rules.quietUntilMs?.(clock.nowMs()) !== undefined);
+    if (!noted || quiet) {
+      for (const line of [own, shared]) {
+        line?.gate.leave(0, 0);
+        if (line) gates.pump(line);
+      }
+      return gates.putOff(own, ask, spacingMs);
+    }
+    if (shared) {
+      gates.begin(shared, shared.rules.spacingMs);
       gates.pump(shared);
     }
-    gates.begin(site, own, spacingMs);
+    gates.begin(own, spacingMs);
     if (own.rules.connections > 1) gates.pump(own);
     if (ask.meter) ask.meter.lastAtMs = clock.nowMs();
     const answer = await inner(ask);
@@ -262,6 +297,20 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     gates.pump(own);
     return judged;
   };
+}
+
+/** Whether the next process must know when the site was asked: by the spacing alone it would not keep from asking too soon. */
+const isNoted = ({ cap }: SiteRules, spacingMs: number): boolean => cap !== undefined || spacingMs > unsureMsMax;
+
+type Noted = true | Promise<boolean>;
+
+/** At once where neither has to be waited for, which is nearly always. */
+function bothNoted(own: Noted, shared: Noted = true): Noted {
+  return own === true && shared === true ? true : Promise.all([own, shared]).then((all) => all.every(Boolean));
+}
+
+function serverAt(address: string, { spacingMs, connections, cap }: SiteRules): SiteServer {
+  return { address, spacingMs, connections, ...(cap ? { cap } : {}) };
 }
 
 /** Faults that say nothing of the site's health. */

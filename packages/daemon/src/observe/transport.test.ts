@@ -59,16 +59,23 @@ test('HTTP/2 is spoken where it is offered, over one connection', async () => {
 });
 
 test('a connection is kept for the next look', async () => {
-  const ports = new Set<number | undefined>();
+  const sockets = new Set<Socket>();
   const using = observer({});
   const seen = await serve((request, response) => {
-    ports.add(request.socket.remotePort);
+    sockets.add(request.socket);
     response.end('x');
   });
   open.push(seen);
-  for (let look = 0; look < 5; look++) await using.observe(probeOf(`${seen.origin}/${look}`));
-  expect(ports.size).toBe(1);
-});
+  for (let look = 0; look < 5; look++) {
+    // Not back to back: a connection that is closed at once would serve those, too.
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    await using.observe(probeOf(`${seen.origin}/${look}`));
+  }
+  expect(sockets.size).toBe(1);
+  // Not for as long as the server would keep it, a minute: most close theirs after five seconds, and may while we ask.
+  const [socket] = sockets;
+  if (!socket!.closed) await new Promise((resolve) => socket!.once('close', resolve));
+}, 50_000);
 
 test('a real server sees the spacing, whatever is asked at once', async () => {
   const server = await serve((request, response) => {
@@ -99,6 +106,7 @@ test('names that share a private address share its spacing', async () => {
 
 test('an HTTP proxy carries plain requests and tunnels secure ones, with its own credentials', async () => {
   const seen: string[] = [];
+  const versions = new Set<string>();
   const proxy = createHttpServer((request, response) => {
     seen.push(`${request.method} ${request.url} ${request.headers['proxy-authorization']}`);
     request.pipe(
@@ -112,7 +120,10 @@ test('an HTTP proxy carries plain requests and tunnels secure ones, with its own
   open.push(target);
   const secure = createSecureServer(
     { cert: certificates.good, key: certificates.key, allowHTTP1: true },
-    (_request, response) => response.writeHead(200).end('User-agent: x'),
+    (request, response) => {
+      versions.add(request.httpVersion);
+      response.writeHead(200).end('User-agent: x');
+    },
   );
   const securePort = await listen(secure);
   proxy.on('connect', (request, socket: Socket) => {
@@ -131,9 +142,19 @@ test('an HTTP proxy carries plain requests and tunnels secure ones, with its own
   expect(seen).toEqual([`GET ${target.origin}/robots.txt ${authorization}`, `GET ${target.origin}/a ${authorization}`]);
   expect(target.asked[1]!.headers['proxy-authorization']).toBeUndefined();
   expect(bodyOf(await using.observe(probeOf(`https://127.0.0.1:${securePort}/b`)))).toBe('User-agent: x');
+  expect([...versions]).toEqual(['2.0']);
   expect(seen[2]).toBe(`CONNECT 127.0.0.1:${securePort} ${authorization}`);
-  const inside = await using.observe(probeOf('http://10.0.0.1/'));
-  expect(inside.outcome).toMatchObject({ kind: 'refused', fault: { code: 'address-refused' } });
+  const resolve = () => Promise.resolve([{ address: '10.0.0.1', family: 4 } as const]);
+  const named = observer({ proxy: `http://user:pass@127.0.0.1:${port}`, resolve });
+  for (const [by, url] of [
+    [using, 'http://10.0.0.1/'],
+    [named, 'http://inside.test/'],
+  ] as const)
+    expect((await by.observe(probeOf(url))).outcome).toMatchObject({
+      kind: 'refused',
+      fault: { code: 'address-refused' },
+    });
+  expect(seen.filter((line) => /10\.0\.0\.1|inside/.test(line))).toEqual([]);
 });
 
 /** As much of RFC 1928 as a test needs; records what is asked. */
@@ -188,6 +209,22 @@ test('a SOCKS 5 proxy, with addresses looked up here or there', async () => {
     kind: 'failed',
     fault: { code: 'proxy-failed', sentence: expect.stringContaining('user name and password') as string },
   });
+});
+
+test('a name that is inside once it is looked up for a SOCKS proxy is not handed to it', async () => {
+  const seen: string[] = [];
+  const port = await listen(socksServer(seen, undefined));
+  let asked = 0;
+  const resolve = () =>
+    Promise.resolve([{ address: asked++ % 2 === 0 ? '127.0.0.1' : '10.0.0.1', family: 4 } as const]);
+  let nowMs = 0;
+  // Every look at the clock is a minute later: no answer is remembered.
+  const clock = { nowMs: () => (nowMs += 61_000), sleep: () => Promise.resolve() };
+  const using = observer({ proxy: `socks5://127.0.0.1:${port}`, resolve, clock });
+  const { outcome } = await using.observe(probeOf('http://rebind.test:9/'));
+  expect(outcome).toMatchObject({ kind: 'refused', fault: { code: 'address-refused' } });
+  expect(asked).toBe(2);
+  expect(seen).toEqual([]);
 });
 
 test('what is wrong with a proxy is said of the proxy, and never its password', async () => {
@@ -265,4 +302,30 @@ test('closing ends what is under way and what waits', async () => {
   await new Promise((resolve) => setTimeout(resolve, 50));
   await using.close();
   for (const { outcome } of await Promise.all(looks)) expect(['failed', 'refused']).toContain(outcome.kind);
+});
+
+test('a process that has just been stopped asks for nothing, also where it had begun to connect', async () => {
+  const asked: string[] = [];
+  const server = createHttpServer((request, response) => {
+    asked.push(request.url!);
+    response.writeHead(request.url === '/robots.txt' ? 404 : 200).end('here');
+  });
+  const port = await listen(server);
+  let isDrowsy = false;
+  const using = observer({ isDrowsy: () => isDrowsy, spacingMs: 0 });
+  const look = () => using.observe(probeOf(`http://127.0.0.1:${port}/`));
+  expect(bodyOf(await look())).toBe('here');
+  isDrowsy = true;
+  expect(await look()).toMatchObject({ outcome: { kind: 'failed', fault: { code: 'stopped' } } });
+  // Stopped between the connecting and the sending.
+  isDrowsy = false;
+  let calls = 0;
+  const late = observer({ isDrowsy: () => calls++ > 0, spacingMs: 0 });
+  expect(await late.observe(probeOf(`http://127.0.0.1:${port}/`))).toMatchObject({
+    outcome: { kind: expect.not.stringMatching('fetched') },
+  });
+  expect(calls).toBeGreaterThan(1);
+  expect(asked).toEqual(['/robots.txt', '/']);
+  isDrowsy = false;
+  expect(bodyOf(await look())).toBe('here');
 });

@@ -43,6 +43,9 @@ export interface FaultyWebOptions {
   readonly sites: number;
   readonly pagesPerSite: number;
   readonly rules: SiteRules;
+  /** The address of a host that stands on a server with others, and what holds for those. */
+  readonly serverOf: (host: string) => string | undefined;
+  readonly serverRules: SiteRules;
   /** The most requests a millisecond, over all sites. */
   readonly requestsPerMs: number;
   /** Requests under way at once. */

@@ -3,12 +3,14 @@
  * that fail, under a user who meddles, on a machine that sleeps or whose clock is set, killed at random points and started again. Each seed has
  * rules, sizes and a budget of its own. Answers what was wrong: nothing, it is hoped.
  */
+import { isIP } from 'node:net';
 import { exponential, integer, policies, random, type Random } from '@revisit/core';
 import { detector } from '../daemon.ts';
 import { Loop } from '../loop.ts';
 import type { LoopParts } from '../loop-parts.ts';
 import type { SiteRules } from '../observe/gate.ts';
 import { createObserver } from '../observe/observe.ts';
+
 import type { Store } from '../store/port.ts';
 import type { Clock } from '../values/clock.ts';
 import type { Observer } from '../values/observation.ts';
@@ -61,11 +63,20 @@ function circumstances(luck: Random) {
     ...(luck() < 0.6 ? { cap: { count: 3 + integer(luck, 6), periodMs: hourMs * (1 + integer(luck, 3)) } } : {}),
     ...(luck() < 0.3 ? { quietUntilMs } : {}),
   };
+  // Some sites share a server, which has limits of its own.
+  const servers = luck() < 0.4 ? 1 + integer(luck, 2) : 0;
+  const serverRules: SiteRules = {
+    spacingMs: 1_000 * (1 + integer(luck, 20)),
+    connections: 1,
+    ...(luck() < 0.5 ? { cap: { count: 5 + integer(luck, 10), periodMs: hourMs } } : {}),
+  };
+  const serverOf = (host: string): string | undefined =>
+    servers > 0 ? `10.0.0.${Number(/\d+/.exec(host)![0]) % servers}` : undefined;
   const robots = 1 + integer(luck, 8);
   const policy = luck() < 0.8 ? 'uniform' : 'revisit';
   // By a clock that is wrong nobody keeps quiet hours, and what the user did when nobody could say.
   const clockIsSet = !rules.quietUntilMs && luck() < 0.3;
-  return { sites, pagesPerSite, rules, policy, perHour, robots, clockIsSet };
+  return { sites, pagesPerSite, rules, serverRules, serverOf, policy, perHour, robots, clockIsSet };
 }
 
 export async function liveInTrouble(options: TroubleOptions): Promise<TroubleReport> {
@@ -74,11 +85,11 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
   const endMs = startMs + options.days * 24 * hourMs;
   const calmMs = endMs - calmHours * hourMs;
   const lastSetMs = calmMs - 20 * hourMs;
-  const { sites, pagesPerSite, rules, policy, perHour, robots, clockIsSet } = circumstances(luck);
+  const { policy, perHour, robots, clockIsSet, ...place } = circumstances(luck);
+  const { rules, serverOf, serverRules } = place;
   const requestsPerMs = perHour / hourMs;
   const settings = { looksPerSecond: perHour / 3600, spacingMs: rules.spacingMs, robots, queueMax: 64 };
-  const size = { sites, pagesPerSite, rules, requestsPerMs, robots };
-  const web = new FaultyWeb({ clock, random: luck, ...size, startMs, calmMs, endMs });
+  const web = new FaultyWeb({ clock, random: luck, ...place, requestsPerMs, robots, startMs, calmMs, endMs });
   const user = new RestlessUser({ clock, random: luck, urls: web.urls, calmMs });
   await user.begin(options.store);
   const full = fullTimes(luck, calmMs);
@@ -96,9 +107,10 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
       clock: processClock,
       random: luck,
       userAgent: 'Revisit',
-      allowNetworks: [],
+      allowNetworks: ['10.0.0.0/8'],
       spacingMs: rules.spacingMs,
-      siteRules: () => rules,
+      siteRules: (site) => (isIP(site) ? serverRules : rules),
+      resolve: (host) => Promise.resolve([serverOf(host) ?? []].flat().map((address) => ({ address, family: 4 }))),
       fetchPage: web.connection(process, offMs),
     });
     const watched: Observer = {
@@ -126,7 +138,7 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
       void loop.run(new AbortController().signal);
       if (!clockIsSet) void user.sitAt(loop, store, process);
     });
-    const killMs = clock.nowMs() + 1 + integer(luck, (luck() < 0.2 ? 0.05 : 10) * hourMs);
+    const killMs = clock.nowMs() + 1 + integer(luck, lifeHours(luck()) * hourMs);
     if (luck() < 0.1 && killMs < calmMs - 10 * hourMs) {
       await clock.runUntil(clock.nowMs() + integer(luck, killMs - clock.nowMs()));
       clock.suspend(integer(luck, 9 * hourMs));
@@ -150,6 +162,9 @@ function nextSetting(luck: Random, offMs: number, trouble: boolean): { readonly 
   const byMs = Math.floor(exponential(luck, 12 * hourMs)) * (luck() < 0.5 ? -1 : 1);
   return { byMs, seen: byMs > 0 || luck() < 0.7 };
 }
+
+/** Up to so long a process lives: mostly hours, now and then minutes, and some die as they are born. */
+const lifeHours = (roll: number): number => (roll < 0.05 ? 0.001 : roll < 0.2 ? 0.05 : 10);
 
 const wrongBy = (offMs: number, clock: Clock): Clock => ({
   nowMs: () => clock.nowMs() + offMs,

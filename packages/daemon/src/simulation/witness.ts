@@ -1,9 +1,10 @@
 /**
  * What owners of sites would see in their logs: every request, against the rules that hold for it. Spacing, the cap, the
- * hours, Retry-After and Crawl-delay for each site, robots.txt as far as the process that asks has heard it, and the budget
+ * hours, Retry-After and Crawl-delay for each site, spacing and cap of servers that several share, robots.txt as far as the process that asks has heard it, and the budget
  * over all sites.
  */
 import type { Ask } from '../observe/ask.ts';
+import type { SiteRules } from '../observe/gate.ts';
 import type { FaultyWebOptions, RobotsText } from './faulty-web.ts';
 
 /** One life of the daemon. */
@@ -16,14 +17,20 @@ interface Heard {
   readonly atMs: number;
 }
 
-interface Log {
+/** What one site, or one server of several, saw of requests. */
+interface Visits {
   /** When requests came, as many as the cap counts. */
   readonly capped: number[];
   lastMs: number;
+}
+
+interface Log extends Visits {
   lastPageMs: number;
   leaveAloneUntilMs: number;
   /** By the processes that read it. */
   readonly robots: Map<Process, Heard>;
+  /** The least that any of them read: whoever has not read it goes by what one before it did. */
+  crawlDelayMsLeast: number;
 }
 
 /** A request that found its page allowed may have waited at its site's gate while robots.txt was read again. */
@@ -31,7 +38,10 @@ const lineMs = 180_000;
 /** What a look may cost beyond the request it was counted for: robots.txt and a redirect, at two sites. */
 const extraRequests = 4;
 
-type WitnessOptions = Pick<FaultyWebOptions, 'rules' | 'requestsPerMs' | 'robots' | 'startMs'>;
+type WitnessOptions = Pick<
+  FaultyWebOptions,
+  'rules' | 'requestsPerMs' | 'robots' | 'serverOf' | 'serverRules' | 'startMs'
+>;
 
 export class Witness {
   readonly violations: string[] = [];
@@ -40,6 +50,7 @@ export class Witness {
   requests = 0;
   readonly #options: WitnessOptions;
   readonly #logs = new Map<string, Log>();
+  readonly #servers = new Map<string, Visits>();
   #tokens = 0;
   #tokensAtMs: number;
 
@@ -51,7 +62,8 @@ export class Witness {
   #log(host: string): Log {
     let log = this.#logs.get(host);
     if (!log) {
-      log = { capped: [], lastMs: -Infinity, lastPageMs: -Infinity, leaveAloneUntilMs: 0, robots: new Map() };
+      const never = { lastMs: -Infinity, lastPageMs: -Infinity, crawlDelayMsLeast: Infinity };
+      log = { capped: [], ...never, leaveAloneUntilMs: 0, robots: new Map() };
       this.#logs.set(host, log);
     }
     return log;
@@ -64,7 +76,9 @@ export class Witness {
   }
 
   readRobots(host: string, text: RobotsText, atMs: number, process: Process): void {
-    this.#log(host).robots.set(process, { text, atMs });
+    const log = this.#log(host);
+    log.robots.set(process, { text, atMs });
+    log.crawlDelayMsLeast = Math.min(log.crawlDelayMsLeast, text.crawlDelayMs);
   }
 
   /** A new process: what the last one had not yet paid for is forgiven. */
@@ -74,33 +88,24 @@ export class Witness {
 
   /** Answers how to strike the request from the cap's count: whether it was ever seen, a process killed meanwhile cannot know. */
   asked(ask: Ask, nowMs: number, process: Process): { readonly unheard: () => void } {
-    const { rules } = this.#options;
+    const { rules, serverOf, serverRules } = this.#options;
     this.requests++;
     const log = this.#log(ask.url.hostname);
     const wrong = (what: string): void => {
       this.violations.push(`${ask.url.href} at ${new Date(nowMs).toISOString()}: ${what}`);
     };
-    const last = log.lastMs;
-    if (nowMs - last < rules.spacingMs) wrong(`${nowMs - last} ms after the last request`);
     if (nowMs < log.leaveAloneUntilMs) wrong(`${log.leaveAloneUntilMs - nowMs} ms before it may be asked again`);
     if (rules.quietUntilMs?.(nowMs) !== undefined) wrong('in its quiet hours');
-    const { cap } = rules;
-    if (cap) {
-      const before = log.capped.at(-cap.count);
-      if (before !== undefined && nowMs - before < cap.periodMs)
-        wrong(`more than ${cap.count} requests in ${cap.periodMs} ms`);
-      if (log.capped.length >= cap.count) log.capped.shift();
+    const address = serverOf(ask.url.hostname);
+    const strikes = [visit(log, rules, nowMs, wrong)];
+    if (address !== undefined) {
+      const server = this.#servers.get(address) ?? { capped: [], lastMs: -Infinity };
+      this.#servers.set(address, server);
+      strikes.push(visit(server, serverRules, nowMs, (what) => wrong(`${what} to ${address}`)));
     }
-    log.capped.push(nowMs);
-    log.lastMs = nowMs;
     if (ask.url.pathname !== '/robots.txt') this.#page(ask, log, nowMs, process, wrong);
     this.#pay(nowMs, wrong);
-    return {
-      unheard: () => {
-        const place = log.capped.lastIndexOf(nowMs);
-        if (place >= 0) log.capped.splice(place, 1);
-      },
-    };
+    return { unheard: () => strikes.forEach((strike) => strike()) };
   }
 
   #page(ask: Ask, log: Log, nowMs: number, process: Process, wrong: (what: string) => void): void {
@@ -111,9 +116,10 @@ export class Witness {
     if (heard) {
       if (ask.url.pathname === heard.text.forbids && nowMs > heard.atMs + lineMs)
         wrong(`its robots.txt, read at ${new Date(heard.atMs).toISOString()}, forbids it`);
-      if (log.lastPageMs >= heard.atMs && nowMs - log.lastPageMs < heard.text.crawlDelayMs)
-        wrong(`${nowMs - log.lastPageMs} ms after the last page, against its Crawl-delay`);
     }
+    const delayMs = heard && log.lastPageMs >= heard.atMs ? heard.text.crawlDelayMs : log.crawlDelayMsLeast;
+    if (nowMs - log.lastPageMs < delayMs)
+      wrong(`${nowMs - log.lastPageMs} ms after the last page, against its Crawl-delay`);
     log.lastPageMs = nowMs;
   }
 
@@ -124,4 +130,21 @@ export class Witness {
     this.#tokensAtMs = nowMs;
     if (this.#tokens < -extraRequests * robots) wrong(`${Math.ceil(-this.#tokens)} requests beyond the budget`);
   }
+}
+
+/** Notes the request against spacing and cap; answers how to strike it from the cap's count. */
+function visit(to: Visits, { spacingMs, cap }: SiteRules, nowMs: number, wrong: (what: string) => void): () => void {
+  if (nowMs - to.lastMs < spacingMs) wrong(`${nowMs - to.lastMs} ms after the last request`);
+  if (cap) {
+    const before = to.capped.at(-cap.count);
+    if (before !== undefined && nowMs - before < cap.periodMs)
+      wrong(`more than ${cap.count} requests in ${cap.periodMs} ms`);
+    if (to.capped.length >= cap.count) to.capped.shift();
+  }
+  to.capped.push(nowMs);
+  to.lastMs = nowMs;
+  return () => {
+    const place = to.capped.lastIndexOf(nowMs);
+    if (place >= 0) to.capped.splice(place, 1);
+  };
 }

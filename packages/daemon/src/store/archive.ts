@@ -135,6 +135,14 @@ export class Archive {
     return this.#text(this.row(pk, number)?.raw);
   }
 
+  /** In one statement: each begins a transaction of its own, and reads again what another thread may have written since. */
+  textOf(pageId: string, number: number): string | undefined {
+    const found = this.#sql(
+      'SELECT content FROM versions WHERE pk = (SELECT pk FROM pages WHERE id = ?) AND number = ?',
+    ).get(pageId, number) as Pick<VersionRow, 'content'> | undefined;
+    return this.#text(found?.content);
+  }
+
   list(pageId: string): readonly Version[] {
     const rows = this.#sql(
       `SELECT number, versions.at AS atMs, lower(hex(content)) AS hash, format, bytes, raw IS NOT NULL AS raw

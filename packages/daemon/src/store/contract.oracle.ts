@@ -81,6 +81,19 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
+    test('what is under way comes back in the order in which it left, though it left together', async () => {
+      const store = await open();
+      const { id: page } = (await added(store, 'https://a.example/')).page.page;
+      const left = Array.from({ length: 80 }, (_, n) => ({
+        id: `run-${n.toString(36)}`,
+        atMs: 5000 + Math.floor(n / 60),
+      }));
+      const rest = { url: 'https://a.example/', site: 'a.example', pageIds: [page], validators: {} };
+      await store.dispatched(left.map((probe) => ({ ...probe, ...rest })));
+      expect((await store.unfinished()).map(({ id }) => id)).toEqual(left.map(({ id }) => id));
+      await store.close();
+    });
+
     test('what a look says is kept whole and reads back', async () => {
       const store = await open();
       const { id } = (await added(store, 'https://a.example/')).page.page;
@@ -276,6 +289,18 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       await store.remember('budget', new Uint8Array([8]));
       expect([...(await store.recall('budget'))!]).toEqual([8]);
       expect(await store.recall('nothing')).toBeUndefined();
+      // Of many who change it at once each finds what the one before it left.
+      const count = () =>
+        store.revise('count', (before) => {
+          const after = new Uint8Array([(before?.[0] ?? 0) + 1]);
+          return { after, value: after[0] };
+        });
+      const counted = await Promise.all(Array.from({ length: 12 }, count));
+      expect(counted.map((kept) => kept.kind === 'kept' && kept.value).sort((a, b) => Number(a) - Number(b))).toEqual(
+        Array.from({ length: 12 }, (_, i) => i + 1),
+      );
+      expect(await store.revise('count', (before) => ({ value: before?.[0] }))).toEqual({ kind: 'kept', value: 12 });
+      expect([...(await store.recall('count'))!]).toEqual([12]);
       await store.close();
     });
 

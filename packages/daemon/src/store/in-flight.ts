@@ -42,7 +42,7 @@ export class InFlight {
     }
   }
 
-  /** In no order. */
+  /** As they were added. */
   probes(): Probe[] {
     return Array.from(this.#lines.values(), (line) => JSON.parse(line) as Probe);
   }

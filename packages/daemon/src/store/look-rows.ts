@@ -2,7 +2,7 @@
  * Looks as rows, flat: numbers in one piece, all models in another. As objects, they took the thread that writes and the one that
  * gives it its work longer than the writing of a look without news.
  */
-import { lookKinds, type Look } from '../values/look.ts';
+import { lookKinds, type Look, type PageState } from '../values/look.ts';
 import { type StateValue, stateValues } from './rows.ts';
 
 export interface LookRows {
@@ -44,7 +44,7 @@ export function rowsOf(looks: readonly Look[]): LookRows {
   const more: More[] = [];
   for (const [n, look] of looks.entries()) {
     const { atMs, endedAtMs, state } = look;
-    const { model, ...rest } = state;
+    const { model } = state;
     const at = width * n;
     numbers[at] = atMs;
     numbers[at + 1] = lookKinds.indexOf(look.kind);
@@ -57,9 +57,13 @@ export function rowsOf(looks: readonly Look[]): LookRows {
     if (model) models.push(model);
     const news = look.projection || look.change ? newsOf(look) : undefined;
     if (news || !look.asBefore)
-      more.push({ n, ...(look.asBefore ? {} : { state: stateValues(rest) }), ...(news ? { news } : {}) });
+      more.push({ n, ...(look.asBefore ? {} : { state: modelless(state) }), ...(news ? { news } : {}) });
   }
   return { pageIds: looks.map(({ pageId }) => pageId), numbers, models: Buffer.concat(models), more };
+}
+
+function modelless({ model: _model, ...rest }: PageState): readonly StateValue[] {
+  return stateValues(rest);
 }
 
 function newsOf({ probeId, endedAtMs, projection, raw, change, deliveries }: Look): News {

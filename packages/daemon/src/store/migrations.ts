@@ -136,4 +136,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX deliveries_settled ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
   CREATE INDEX deliveries_by_subscription ON deliveries (subscription, n);
   `,
+  // A changed page takes its old words out. Segments are put together anew when two fifths of what they hold is gone, not a tenth:
+  // under load, that was a sixth of all writing.
+  `INSERT INTO current_words (current_words, rank) VALUES ('deletemerge', 40);`,
 ];

@@ -66,21 +66,29 @@ export interface Counts {
   readonly looks: number;
 }
 
-/** Remembers under `key` which pages were added. */
+/** A page that was to be added, as it is then. */
+export interface Added {
+  readonly page: WatchedPage;
+  readonly created: boolean;
+}
+
+/** Looks that were made elsewhere before the pages came here; it may be asked more than once, and the last time counts. */
+export type Past = (added: readonly Added[]) => readonly Look[];
+
+/** Remembers under `key` which pages were added, as `Edit` does; with `StoreFailed` it refuses them. */
 export interface Journal {
   readonly key: string;
-  readonly value: (ids: readonly string[]) => Uint8Array;
+  readonly value: (ids: readonly string[], before: Uint8Array | undefined) => Uint8Array;
 }
+
+export type Edit<Value> = (before: Uint8Array | undefined) => { readonly after?: Uint8Array; readonly value: Value };
 
 export interface Store {
   /**
    * Adds what is new; a page with the same URL and selection is the same page and comes back as it is. What a journal makes
-   * of the ids that are new is remembered in the same transaction.
+   * of the ids that are new is remembered in the same transaction, and so is the pages' past.
    */
-  addPages(
-    pages: readonly NewPage[],
-    journal?: Journal,
-  ): Promise<Kept<readonly { readonly page: WatchedPage; readonly created: boolean }[]>>;
+  addPages(pages: readonly NewPage[], journal?: Journal, past?: Past): Promise<Kept<readonly Added[]>>;
   /** Replaces the settings of pages that exist; unknown ids are left out of the answer. */
   updatePages(
     changes: readonly { readonly id: string; readonly settings: Partial<NewPageSettings> }[],
@@ -122,6 +130,8 @@ export interface Store {
   }): Promise<readonly Change[]>;
   versions(pageId: string): Promise<readonly Version[]>;
   versionText(pageId: string, number: number): Promise<string | undefined>;
+  /** Where a thread of this process can open the same store with SQLite; undefined where it cannot. */
+  readonly file?: string | undefined;
   /** The page as it came, where that was asked to be kept. */
   versionRaw(pageId: string, number: number): Promise<string | undefined>;
   search(query: SearchQuery): Promise<readonly SearchHit[]>;
@@ -144,5 +154,10 @@ export interface Store {
   /** Small things that belong to no page: what a policy learned of sites, the budget's state, cursors. */
   remember(key: string, value: Uint8Array): Promise<Kept<undefined>>;
   recall(key: string): Promise<Uint8Array | undefined>;
+  /**
+   * Remembers what `edit` makes of what is remembered; nobody else changes it in between, in no process on this store. Without an
+   * `after` all stays as it is. It may be made more than once, and the last time counts.
+   */
+  revise<Value>(key: string, edit: Edit<Value>): Promise<Kept<Value>>;
   close(): Promise<void>;
 }

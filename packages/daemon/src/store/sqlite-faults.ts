@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import type { Fault } from '../values/fault.ts';
+import { type Fault, StoreFailed } from '../values/fault.ts';
 
 /** What the system says of a file beside the database, in SQLite's words. */
 const sameAs: Readonly<Record<string, string>> = {
@@ -15,6 +15,7 @@ const sameAs: Readonly<Record<string, string>> = {
 
 /** What SQLite's result codes, and the system's, mean to the person who owns the disk. */
 export function faultOf(error: unknown): Fault {
+  if (error instanceof StoreFailed) return error.fault;
   const code =
     error instanceof Database.SqliteError ? error.code : (sameAs[(error as NodeJS.ErrnoException).code ?? ''] ?? '');
   const message = error instanceof Error ? error.message : String(error);

@@ -20,13 +20,16 @@ import { type InFlight, inFlightBeside } from './in-flight.ts';
 import { openDatabase } from './open.ts';
 import { SqliteOutbox } from './outbox.ts';
 import type {
+  Added,
   Counts,
+  Edit,
   Journal,
   Kept,
   ListedPage,
   LookEntry,
   NewPage,
   PageQuery,
+  Past,
   SiteHour,
   Store,
   Version,
@@ -90,6 +93,10 @@ export class SqliteStore implements Store {
     this.#writerFrom = writerFrom;
   }
 
+  get file(): string | undefined {
+    return this.#db.memory ? undefined : this.#db.name;
+  }
+
   #sql(text: string): Database.Statement<unknown[]> {
     let statement = this.#statements.get(text);
     if (!statement) {
@@ -116,11 +123,13 @@ export class SqliteStore implements Store {
     }
   }
 
-  addPages(pages: readonly NewPage[], journal?: Journal): ReturnType<Store['addPages']> {
+  addPages(pages: readonly NewPage[], journal?: Journal, past?: Past): Promise<Kept<readonly Added[]>> {
     return this.#write(() => {
-      const outcomes = pages.map((page) => this.#addPage(page));
-      if (journal) this.#putMemory(journal.key, journal.value(createdIds(outcomes)));
-      return outcomes;
+      const added = pages.map((page) => this.#addPage(page));
+      if (journal) this.#putMemory(journal.key, journal.value(createdIds(added), this.#getMemory(journal.key)));
+      if (!past) return added;
+      this.#lookWrites.keep(rowsOf(past(added)));
+      return added.map(({ page, created }) => ({ page: this.#page(page.page.id)!, created }));
     });
   }
 
@@ -128,7 +137,7 @@ export class SqliteStore implements Store {
     this.#sql('INSERT OR REPLACE INTO memory VALUES (?, ?)').run(key, value);
   }
 
-  #addPage(page: NewPage): { page: WatchedPage; created: boolean } {
+  #addPage(page: NewPage): Added {
     const { site, addedAtMs, ...settings } = page;
     const selection = selectionText(settings.select);
     const known = this.#sql('SELECT id FROM pages WHERE url = ? AND selection = ?').get(page.url, selection) as
@@ -270,7 +279,7 @@ export class SqliteStore implements Store {
     const left = rows.map((row) => JSON.parse(row.probe) as Probe);
     this.#left = new Set(left.map(({ id }) => id));
     const probes = [...left, ...this.#inFlight.probes()];
-    return Promise.resolve(probes.sort((a, b) => a.atMs - b.atMs || (a.id < b.id ? -1 : 1)));
+    return Promise.resolve(probes.sort((a, b) => a.atMs - b.atMs));
   }
 
   async finished(probeIds: readonly string[]): Promise<Kept<undefined>> {
@@ -320,8 +329,7 @@ export class SqliteStore implements Store {
   }
 
   versionText(pageId: string, number: number): Promise<string | undefined> {
-    const row = this.#sql('SELECT pk FROM pages WHERE id = ?').get(pageId) as { pk: number } | undefined;
-    return Promise.resolve(row && this.#archive.text(row.pk, number));
+    return Promise.resolve(this.#archive.textOf(pageId, number));
   }
 
   versionRaw(pageId: string, number: number): Promise<string | undefined> {
@@ -365,8 +373,20 @@ export class SqliteStore implements Store {
   }
 
   recall(key: string): Promise<Uint8Array | undefined> {
+    return Promise.resolve(this.#getMemory(key));
+  }
+
+  #getMemory(key: string): Uint8Array | undefined {
     const row = this.#sql('SELECT value FROM memory WHERE key = ?').get(key) as { value: Uint8Array } | undefined;
-    return Promise.resolve(row?.value);
+    return row?.value;
+  }
+
+  revise<Value>(key: string, edit: Edit<Value>): Promise<Kept<Value>> {
+    return this.#write(() => {
+      const { after, value } = edit(this.#getMemory(key));
+      if (after) this.#putMemory(key, after);
+      return value;
+    });
   }
 
   async close(): Promise<void> {

@@ -82,16 +82,17 @@ test('templates say what is wrong with them and repeat for every change', () => 
   ).toBe('2: [First|ten → twelve][Second {count}|x] {braces}');
 });
 
+const delivery = {
+  id: 'd1',
+  subscriptionId: 's1',
+  status: 'due',
+  sequences: [7],
+  dueMs: 0,
+  attempts: 0,
+  plannedAtMs: 0,
+} as const;
+
 test('a message is the same at every try, and its signature can be checked', () => {
-  const delivery = {
-    id: 'd1',
-    subscriptionId: 's1',
-    status: 'due',
-    sequences: [7],
-    dueMs: 0,
-    attempts: 0,
-    plannedAtMs: 0,
-  } as const;
   const deliver: Deliver = {
     kind: 'webhook',
     url: 'https://x.example/hook',
@@ -121,15 +122,6 @@ test('a message is the same at every try, and its signature can be checked', () 
 });
 
 test('each service gets its own form, within its limits', () => {
-  const delivery = {
-    id: 'd1',
-    subscriptionId: 's1',
-    status: 'due',
-    sequences: [7],
-    dueMs: 0,
-    attempts: 0,
-    plannedAtMs: 0,
-  } as const;
   const message = {
     ...messageOf(delivery, subscription({}), [entry]),
     text: '<x> & @everyone '.repeat(1000),
@@ -167,15 +159,6 @@ test('over the wire: taken, refused with a time, gone, unreachable, and commands
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  const delivery = {
-    id: 'd1',
-    subscriptionId: 's1',
-    status: 'due',
-    sequences: [7],
-    dueMs: 0,
-    attempts: 0,
-    plannedAtMs: 0,
-  } as const;
   const send = createSend({ allowCommands: true, userAgent: 'revisit/test', connect: buildConnector({}) });
   const to = (deliver: Deliver) => {
     const who = subscription({ deliver, name: 'Hook' });

@@ -1,147 +1,35 @@
-/** The daemon under load, when a thread of its own writes: killed, stopped, without space on the disk, and read meanwhile. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { integer, random } from '@revisit/core';
-import { openSqlite, type SqliteStore } from '../store/sqlite.ts';
-import { busyWeb, type BusyWeb } from './busy-web.ts';
-import { eventually, freshFolder, revisit, serve, type Serving } from './command.ts';
+import { openSqlite } from '../store/sqlite.ts';
+import { type BusyPlace, busySuite } from './busy-daemon.oracle.ts';
+import { serve } from './command.ts';
+import { inFolder } from './place.ts';
 
-const pages = 200;
-const sites = 100;
-const spacingMs = 20;
-/** How far arrivals may be bunched by a server that was not let run; a site asked twice as often is beyond it in a second. */
-const stallMs = 1_000;
-
-const luck = random(11);
-const data = freshFolder();
-const full = join(data, 'full');
-const speed = ['--budget', '5000/second', '--spacing', `${spacingMs}ms`, '--allow-network', '127.0.0.0/8'];
-let web: BusyWeb;
-let editing: NodeJS.Timeout;
-
-const start = (): Promise<Serving> => {
-  process.env['REVISIT_TRIAL_FULL'] = full;
-  return serve(
-    ['--data', data, '--log-level', 'warn', ...speed],
-    ['--import', join(import.meta.dirname, 'small-disk.ts')],
-  );
-};
-
-async function json<Body>(url: string): Promise<Body> {
-  const answer = await fetch(url);
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as Body;
+/** One process, whose database a file beside it keeps from growing. */
+function busyFolder(): BusyPlace {
+  const here = inFolder();
+  const full = join(here.folder, 'full');
+  const writers = `${full}.writers`;
+  const reading: BusyPlace['reading'] = async (look) => {
+    const opened = openSqlite(join(here.folder, 'revisit.db'));
+    if (opened.kind === 'failed') throw new Error(opened.sentence);
+    const value = await look(opened.store);
+    await opened.store.close();
+    return value;
+  };
+  return {
+    ...here,
+    serve: (words) => {
+      rmSync(writers, { force: true });
+      process.env['REVISIT_TRIAL_FULL'] = full;
+      return serve(['--data', here.folder, ...words], ['--import', join(import.meta.dirname, 'small-disk.ts')]);
+    },
+    // A thread of its own writes then.
+    isBusy: () => existsSync(writers) && readFileSync(writers, 'utf8').includes('thread'),
+    full: (isFull) => Promise.resolve(isFull ? writeFileSync(full, '') : rmSync(full)),
+    reading,
+    underWay: () => reading(async (store) => (await store.unfinished()).length),
+  };
 }
 
-/** While no daemon runs. */
-async function reading<Value>(look: (store: SqliteStore) => Promise<Value>): Promise<Value> {
-  const opened = openSqlite(join(data, 'revisit.db'));
-  if (opened.kind === 'failed') throw new Error(opened.sentence);
-  const value = await look(opened.store);
-  await opened.store.close();
-  return value;
-}
-
-beforeAll(async () => {
-  web = await busyWeb(pages, sites);
-  await revisit(['add', '--data', data, ...web.urls]);
-  editing = setInterval(() => web.edit(Array.from({ length: 10 }, () => integer(luck, pages))), 20);
-});
-afterAll(async () => {
-  clearInterval(editing);
-  await web.close();
-  rmSync(data, { recursive: true, force: true });
-});
-
-/** A life in which the thread writes, until some more requests have come. */
-async function busyLife(): Promise<Serving> {
-  rmSync(`${full}.writers`, { force: true });
-  const daemon = await start();
-  await eventually(() => existsSync(`${full}.writers`) && readFileSync(`${full}.writers`, 'utf8').includes('thread'));
-  const [before, more] = [web.requests(), integer(luck, 300)];
-  await eventually(() => web.requests() > before + more);
-  return daemon;
-}
-
-test('killed again and again while the thread writes: what was under way is remembered', async () => {
-  const left: number[] = [];
-  for (let life = 0; life < 2; life++) {
-    await (await busyLife()).end('SIGKILL');
-    left.push(await reading(async (store) => (await store.unfinished()).length));
-  }
-  expect(Math.max(...left)).toBeGreaterThan(0);
-});
-
-test('Ctrl-C while the thread writes', async () => {
-  const daemon = await busyLife();
-  expect(await daemon.end('SIGINT')).toBe(0);
-});
-
-test('a disk without space is said and waited for; whoever reads meanwhile is answered', async () => {
-  const daemon = await busyLife();
-  const status = () => json<{ healthy: boolean; loop: { inFlight: number } }>(`${daemon.url}/api/status`);
-  const second = await revisit(['serve', '--port', '0', '--data', data]);
-  expect(second).toMatchObject({ code: 2 });
-  expect(second.err).toContain('Another revisit works on');
-
-  writeFileSync(full, '');
-  await eventually(async () => !(await status()).healthy);
-  await eventually(async () => (await status()).loop.inFlight === 0);
-  const asked = web.requests();
-  for (const path of ['/api/pages?limit=50', '/api/changes?limit=50', '/api/plan', '/api/sites'])
-    await json(`${daemon.url}${path}`);
-  // A look without news may still fit, and let some more go out; what cannot be kept stops the asking.
-  expect(web.requests() - asked).toBeLessThan(pages);
-  expect(daemon.err().match(/The disk is full/g)!.length).toBeLessThan(5);
-  rmSync(full);
-  await eventually(() => web.requests() > asked);
-
-  // Every page is seen once more as it stays, while others read all that there is.
-  clearInterval(editing);
-  const quietMs = Date.now();
-  await eventually(async () => {
-    await json(`${daemon.url}/api/changes?limit=1000`);
-    const seen = await json<{ pages: { lastSeen: string | null }[] }>(`${daemon.url}/api/pages?limit=${pages}`);
-    return seen.pages.length === pages && seen.pages.every(({ lastSeen }) => Date.parse(lastSeen ?? '') > quietMs);
-  });
-  const slowed = await fetch(`${daemon.url}/api/settings`, {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ budget: '1/hour' }),
-  });
-  expect(slowed.status).toBe(200);
-  await eventually(async () => (await status()).loop.inFlight === 0);
-  expect(await daemon.end('SIGINT')).toBe(0);
-  expect(daemon.err()).not.toMatch(/locked|busy|bug/);
-});
-
-test('at the end: no change lost or doubled, nothing left under way, every site asked at its distance', async () => {
-  await reading(async (store) => {
-    expect(store.care.check(false).findings).toEqual([]);
-    expect(await store.unfinished()).toEqual([]);
-    const changes = await store.changes({ after: 0, limit: 1_000_000 });
-    expect(changes.length).toBeGreaterThan(pages);
-    expect(changes.map(({ sequence }) => sequence)).toEqual(changes.map((_, n) => n + 1));
-    for (const { page, state } of await store.pages({ limit: pages })) {
-      const numbers = (await store.versions(page.id)).map(({ number }) => number);
-      const texts = await Promise.all(numbers.map((number) => store.versionText(page.id, number)));
-      expect(numbers).toEqual(Array.from({ length: state.version }, (_, n) => n + 1));
-      expect(changes.filter(({ pageId }) => pageId === page.id)).toHaveLength(numbers.length - 1);
-      expect(new Set(texts).size).toBe(texts.length);
-      expect(texts.at(-1)).toContain(web.edition(page.url));
-    }
-  });
-  expect(Math.max(...[...web.asked.values()].map(rushedMs))).toBeLessThan(stallMs);
-});
-
-/** By how much the requests at these times came before the time that the distance between them allows, at worst. */
-function rushedMs(times: readonly number[]): number {
-  let worst = 0;
-  for (let i = 0, from = 0; i < times.length; i++) {
-    const allowedMs = times[from]! + (i - from) * spacingMs;
-    if (times[i]! >= allowedMs) from = i;
-    worst = Math.max(worst, allowedMs - times[i]!);
-  }
-  return worst;
-}
+busySuite('one process', () => Promise.resolve(busyFolder()));

@@ -37,6 +37,7 @@ export function revisit(
 export interface Serving {
   readonly url: string;
   readonly process: ChildProcess;
+  readonly out: () => string;
   readonly err: () => string;
   /** Sends the signal and waits for the end. */
   end(signal: NodeJS.Signals): Promise<number | null>;
@@ -48,10 +49,11 @@ export function serve(words: readonly string[], nodeWords: readonly string[] = [
     const child = leash(
       spawn(process.execPath, [...nodeWords, bin, 'serve', '--port', '0', ...words], {
         cwd: tmpdir(),
-        stdio: ['ignore', 'ignore', 'pipe'],
+        stdio: ['ignore', 'pipe', 'pipe'],
       }),
     );
-    let err = '';
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
     const closed = new Promise<number | null>((done) => child.on('close', done));
     child.stderr.on('data', (chunk: Buffer) => {
       err += chunk.toString();
@@ -60,6 +62,7 @@ export function serve(words: readonly string[], nodeWords: readonly string[] = [
         resolve({
           url,
           process: child,
+          out: () => out,
           err: () => err,
           end: (signal) => {
             child.kill(signal);

@@ -5,6 +5,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { locate } from '../../../../house/provision.ts';
 import { killAgainAndAgain } from './killed-daemon.ts';
 import { revisitHere } from './command-here.ts';
 import { eventually, loopbackWeb, revisit, type LoopbackWeb } from './command.ts';
@@ -18,6 +19,14 @@ const open = ['--allow-network', '127.0.0.0/8'];
 
 async function json<Body>(url: string): Promise<Body> {
   return (await (await fetch(url)).json()) as Body;
+}
+
+async function posted<Body>(url: string, payload: unknown): Promise<Body> {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(payload) });
+  const text = await answer.text();
+  expect([answer.ok, text]).toEqual([true, text]);
+  return JSON.parse(text) as Body;
 }
 
 export function daemonSuite(name: string, place: () => Promise<Place>): void {
@@ -102,6 +111,59 @@ export function daemonSuite(name: string, place: () => Promise<Place>): void {
       // Arrival times at the server jitter by a few milliseconds against the times of sending.
       for (let i = 1; i < times.length; i++)
         expect(times[i]!.atMs - times[i - 1]!.atMs).toBeGreaterThanOrEqual(spacingMs - 30);
+      await here.end();
+    });
+
+    test.skipIf(locate('chromium') === undefined)(
+      'a page that scripts write is shown by a browser, and its changes are those of what it shows',
+      async () => {
+        here = await place();
+        const script = `fetch('/data').then((r) => r.text()).then((t) => { document.body.textContent = t; });`;
+        web.pages.set('/shell', `<body><script>${script}</script></body>`);
+        web.pages.set('/data', 'prices of monday');
+        const daemon = await here.serve(['--budget', '20/second', '--spacing', '10ms', ...open]);
+        const { id } = await posted<{ id: string }>(`${daemon.url}/api/pages`, {
+          url: `${web.url}/shell`,
+          render: true,
+          spacing: '1s',
+        });
+        const shows = (version: number, words: string) =>
+          eventually(async () =>
+            (await (await fetch(`${daemon.url}/api/pages/${id}/versions/${version}`)).text()).includes(words),
+          );
+        await shows(1, 'prices of monday');
+        web.pages.set('/data', 'prices of tuesday');
+        await shows(2, 'prices of tuesday');
+        expect(await daemon.end('SIGTERM')).toBe(0);
+        await here.end();
+      },
+    );
+
+    test('what a page lists is watched from then on, and what it lists later is told', async () => {
+      here = await place();
+      const list = (...names: string[]): void =>
+        void web.pages.set('/found/', names.map((name) => `<a href="/found/${name}">${name}</a>`).join(' '));
+      for (const name of ['a', 'b', 'new']) web.pages.set(`/found/${name}`, `<title>${name}</title><p>${name}</p>`);
+      list('a', 'b');
+      const daemon = await here.serve(['--budget', '20/second', '--spacing', '10ms', ...open]);
+      const discover = { within: 'folder', depth: 1 };
+      await posted(`${daemon.url}/api/pages`, { url: `${web.url}/found/`, options: { discover } });
+      const seen = (...names: string[]) =>
+        eventually(async () => {
+          const { pages } = await json<{ pages: { url: string; version: number }[] }>(`${daemon.url}/api/pages`);
+          const urls = pages
+            .filter(({ version }) => version > 0)
+            .map(({ url }) => url.slice(`${web.url}/found/`.length));
+          return JSON.stringify(urls.sort()) === JSON.stringify(['', ...names]);
+        });
+      await seen('a', 'b');
+      list('a', 'b', 'new');
+      await seen('a', 'b', 'new');
+      await eventually(async () => {
+        const { changes } = await json<{ changes: { kind: string; url: string }[] }>(`${daemon.url}/api/changes`);
+        return changes.some(({ url }) => url === `${web.url}/found/new`);
+      });
+      expect(await daemon.end('SIGTERM')).toBe(0);
       await here.end();
     });
 

@@ -50,9 +50,7 @@ export function dashboardSuite(name: string, inPlace: () => Promise<Place>): voi
       const before = await looks();
       await api('/api/pages/bulk', { do: 'probe', match: {} });
       await expect
-        .poll(async () => [...(await looks())].filter(([id, count]) => count <= (before.get(id) ?? 0)).length, {
-          timeout: 30_000,
-        })
+        .poll(async () => [...(await looks())].filter(([id, count]) => count <= (before.get(id) ?? 0)).length)
         .toBe(0);
     }
 
@@ -339,6 +337,33 @@ export function dashboardSuite(name: string, inPlace: () => Promise<Place>): voi
       await page.getByRole('img', { name: /Mean wait of a change/ }).waitFor();
       // A wrong line of hours was refused on purpose, and browsers write down what was refused.
       expect(trouble.filter((said) => !said.includes('400'))).toEqual([]);
+    });
+
+    test('where robots look from elsewhere they are listed, and read robots.txt by themselves', async () => {
+      const { crew } = (await (await api('/api/robots')).json()) as {
+        crew: { name: string; process: string }[] | null;
+      };
+      const { pages } = (await (await api('/api/pages?text=news')).json()) as { pages: { site: string }[] };
+      await go('#/robots');
+      await page.getByRole('heading', { name: 'Seen, and as the model forecasts' }).waitFor();
+      const listed = page.getByRole('heading', { name: '1 wanted, 1 there' });
+      expect(crew?.map(({ name }) => name)).toEqual(place.robot === undefined ? undefined : [place.robot]);
+      expect(await listed.count()).toBe(crew ? 1 : 0);
+      for (const { name, process } of crew ?? [])
+        expect(await page.getByRole('row', { name: `${name} ${process}` }).innerText()).toMatch(/now|ago/);
+      // Answers that take longer than the time between two questions are shown all the same.
+      const slow = '**/api/robots';
+      await page.route(slow, async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 2_500));
+        await route.continue().catch(() => {});
+      });
+      await page.reload();
+      await page.getByText('In line for their site').waitFor();
+      await page.unroute(slow);
+      await go(`#/sites/${pages[0]!.site}`);
+      await page.getByRole('heading', { name: 'robots.txt, as understood' }).waitFor();
+      expect(await said()).toContain(crew ? 'The robots read it by themselves' : '1 rule holds for us');
+      expect(trouble).toEqual([]);
     });
 
     test('every view, in light and dark, wide and narrow: for everybody, without a word on the console', async () => {

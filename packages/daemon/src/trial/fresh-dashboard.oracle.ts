@@ -95,7 +95,7 @@ export function freshDashboardSuite(name: string, inPlace: () => Promise<Place>)
         await other.goto('about:blank');
         await other.goto(`${own.url}/${hash}`);
         const drawn = () => other.evaluate(() => (globalThis as unknown as { drawn: [string, number][] }).drawn);
-        await expect.poll(async () => (await drawn()).map(([text]) => text), { timeout: 30_000 }).toContain(awaited);
+        await expect.poll(async () => (await drawn()).map(([text]) => text)).toContain(awaited);
         const all = await drawn();
         expect(all.filter(([, left]) => left < 0)).toEqual([]);
         return all.map(([text]) => text);

@@ -9,6 +9,8 @@ import { freshFolder, revisit, serve, type Serving } from './command.ts';
 export interface Place {
   /** Commands with `--data` and this find the daemon that runs. */
   readonly folder: string;
+  /** The name of the robot that looks, where that is another process. */
+  readonly robot?: string;
   serve(words: readonly string[]): Promise<Serving>;
   /** Adds pages while no daemon runs. */
   add(urls: readonly string[]): Promise<readonly string[]>;

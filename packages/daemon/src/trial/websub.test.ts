@@ -1,92 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer, request as ask } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { settle } from '../config/config.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
 import { eventually, freshFolder } from './command.ts';
+import { type Cleanups, startFront, startHub, startWeb } from './hub-world.ts';
 
-interface HubState {
-  readonly asked: readonly { readonly kind: string }[];
-  readonly unverified: readonly { readonly kind: string; readonly status: number }[];
-  readonly subscribers: readonly {
-    readonly kind: string;
-    readonly verified: number;
-    readonly answers: readonly number[];
-  }[];
-}
-
-const cleanups: (() => unknown)[] = [];
+const cleanups: Cleanups = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function startHub(...words: readonly number[]) {
-  const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'hub.ts'), ...words.map(String)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  cleanups.push(() => void child.kill('SIGKILL'));
-  const port = await new Promise<string>((resolve) =>
-    child.stdout!.once('data', (data) => resolve(String(data).trim())),
-  );
-  const url = `http://127.0.0.1:${port}`;
-  return {
-    url,
-    state: async () => (await (await fetch(`${url}/state`)).json()) as HubState,
-    publish: (topic: string) =>
-      fetch(`${url}/publish`, { method: 'POST', body: new URLSearchParams({ 'hub.url': topic }) }),
-    kill: async () => {
-      child.kill('SIGKILL');
-      await gone;
-    },
-  };
-}
-
-/** Pages that name a hub; each says what the test wrote last. */
-async function startWeb(hubUrl: string) {
-  const texts = new Map<string, string>();
-  const looks = new Map<string, number>();
-  const server = createServer((request, response) => {
-    const path = request.url ?? '/';
-    const text = texts.get(path);
-    if (text === undefined) return response.writeHead(404).end();
-    // The hub fetches what it publishes; those are not our looks.
-    if (request.headers['user-agent']?.startsWith('revisit/')) looks.set(path, (looks.get(path) ?? 0) + 1);
-    const hub = `<${hubUrl}${path}>; rel="hub"`;
-    return response.writeHead(200, { 'content-type': 'text/html', link: hub }).end(`<p>${text}</p>`);
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  cleanups.push(() => (server.closeAllConnections(), server.close()));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, texts, looks };
-}
-
-/** What stands between the internet and a daemon: its address is known before the daemon's own. */
-async function startFront() {
-  let leadTo: (inside: string) => void = () => {};
-  const inside = new Promise<string>((resolve) => (leadTo = resolve));
-  const server = createServer((request, response) => {
-    const { method, headers, url } = request;
-    // A hub may call before the daemon has said where it is.
-    void inside.then((to) => {
-      const onward = ask(`${to}${url}`, { method, headers }, (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
-      });
-      onward.on('error', () => response.destroy());
-      request.pipe(onward);
-    });
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  cleanups.push(() => (server.closeAllConnections(), server.close()));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, leadTo };
-}
-
 async function start(urls: readonly string[], clock = systemClock): Promise<Daemon> {
-  const front = await startFront();
+  const front = await startFront(cleanups);
   // The plan alone would look at each page once: whatever comes after that is the hub's doing.
   const pages = urls.map((url) => ({ url, spacing: '30d' }));
   const given = { pages, data: freshFolder(), port: 0, publicUrl: front.url, logLevel: 'silent' } as const;
@@ -115,8 +40,8 @@ function fastClock(speed: number): Clock {
 const versionsOf = (daemon: Daemon, url: string) => daemon.loop.collection.withUrl(url)[0]?.state.version ?? 0;
 
 test('a hub that is honest makes us look, at once and through the whole daemon; others move nothing', async () => {
-  const hub = await startHub();
-  const web = await startWeb(hub.url);
+  const hub = await startHub(cleanups);
+  const web = await startWeb(cleanups, hub.url);
   const kinds = ['honest', 'mute', 'refusing', 'denying', 'mistaken', 'forging'];
   for (const kind of kinds) web.texts.set(`/${kind}`, 'first');
   const url = (kind: string) => `${web.url}/${kind}`;
@@ -152,8 +77,8 @@ test('a hub that is honest makes us look, at once and through the whole daemon; 
 test('a lease of minutes is renewed before it ends, again and again', async () => {
   // Ten minutes pass in half a second, here and at the hub.
   const speed = 1200;
-  const hub = await startHub(600, speed);
-  const web = await startWeb(hub.url);
+  const hub = await startHub(cleanups, 600, speed);
+  const web = await startWeb(cleanups, hub.url);
   web.texts.set('/short', 'first');
   const url = `${web.url}/short`;
   const daemon = await start([url], fastClock(speed));

@@ -1,4 +1,5 @@
 import type { Fault } from './fault.ts';
+import type { WatchedPage } from './look.ts';
 import type { Probe, Validators } from './probe.ts';
 
 /** What came back from one probe, and how long it took. */
@@ -21,10 +22,24 @@ export interface Observation {
   readonly latencyMs?: number;
   /** Whoever looked stays there for so long, looks on by itself and tells of changes: nobody need ask before. */
   readonly watchedForMs?: number;
+  /** Looks since the last that was told of, before this one, that found nothing new. */
+  readonly unchangedLooks?: number;
+  /** How long after it was made an observer told of the look: it was without its link, or had more to tell. */
+  readonly toldAfterMs?: number;
   /** How long its requests waited for their turn at the wire. */
   readonly heldMs?: number;
   /** Where the site stands, as far as that was seen. */
   readonly server?: SiteServer;
+}
+
+/**
+ * When the look was made. What somebody says of the past is believed as far as it fits: not before the page was there, nor
+ * before its last look, as looks are told of in their order.
+ */
+export function lookedAtMs({ startedAtMs, toldAfterMs }: Observation, { page, state }: WatchedPage): number {
+  if (toldAfterMs === undefined) return startedAtMs;
+  const earliestMs = Math.max(page.addedAtMs, (state.lastLookMs ?? -Infinity) + 1);
+  return Math.round(Math.min(startedAtMs, Math.max(earliestMs, startedAtMs - toldAfterMs)));
 }
 
 /** The address at which a site was reached, where others may stand as well, and how requests to all of them are spaced. */
@@ -32,6 +47,7 @@ export interface SiteServer {
   readonly address: string;
   readonly spacingMs: number;
   readonly connections: number;
+  readonly cap?: { readonly count: number; readonly periodMs: number };
 }
 
 export type Outcome =
@@ -78,8 +94,11 @@ export interface Hub {
 export interface RobotsUnderstood {
   readonly crawlDelayMs: number | undefined;
   readonly sitemaps: readonly string[];
-  /** `unread` until somebody had to know; `unreachable` means that nothing may be visited. */
-  readonly state?: 'unread' | 'unreachable' | 'read';
+  /**
+   * `unread` until somebody had to know; `unreachable` means that nothing may be visited; `elsewhere` that robots read it by
+   * themselves, and tell of it only how the site wants to be spaced.
+   */
+  readonly state?: 'unread' | 'unreachable' | 'read' | 'elsewhere';
   readonly rules?: readonly { readonly allow: boolean; readonly path: string }[];
 }
 
@@ -89,10 +108,13 @@ export interface RobotsUnderstood {
  */
 export type ClockSetByMs = number;
 
-/** When requests went out to sites that have a cap, over restarts. */
+/** When requests went out to sites that have a cap or are spaced by minutes, over restarts. */
 export interface CapBook {
-  /** A request goes out; with it, these are the last ones, as many as the cap counts. */
-  counted(site: string, startsMs: readonly number[]): void;
+  /**
+   * A request is about to go out; with it, these are the last ones, as many as the cap counts and at least one. False where that could not be kept: then
+   * it must not go out, since a process that follows would not know of it.
+   */
+  counted(site: string, startsMs: readonly number[]): true | Promise<boolean>;
   /** What earlier processes asked of the site. */
   recall(site: string): Promise<readonly number[]>;
 }
@@ -110,10 +132,12 @@ export interface Observer {
   save?(): Uint8Array | undefined;
   /** Takes it up again, if anything was saved; answers the Crawl-delay of each site that asks for one. */
   restore?(saved: Uint8Array | undefined, clockSetByMs: ClockSetByMs): ReadonlyMap<string, number>;
-  /** Requests to sites that have a cap are counted there, so that a restart knows of them. */
+  /** Requests to sites that have a cap or are spaced by minutes are counted there, so that a restart knows of them. */
   countIn?(book: CapBook): void;
   /** The site is to be left alone until then, by what an earlier process heard. */
   leaveAlone?(closed: SiteClosed): void;
+  /** Until then an earlier process asked, and nobody knows all whom: a redirect or a shared server may have led to anybody. */
+  askedUntil?(atMs: number): void;
   /** Sends a form, guarded and polite as every request; answers the status, or undefined when there was no answer. */
   submit?(url: string, form: Readonly<Record<string, string>>): Promise<number | undefined>;
   close(): Promise<void>;

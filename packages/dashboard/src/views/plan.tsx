@@ -71,7 +71,7 @@ function Numbers({ plan, budget, used }: NumbersProps) {
           note: (
             <>
               <Gauge part={used ?? 0} whole={plan.budgetPerHour} label="Requests in the last hour" calm />
-              requests in the last hour; {number(plan.pages, 9)} pages share it
+              requests in the last hour; {number(plan.pages, 9)} {plan.pages === 1 ? 'page shares' : 'pages share'} it
             </>
           ),
         },

@@ -2,16 +2,20 @@ import { useMemo } from 'preact/hooks';
 import { lazy } from '../lazy.tsx';
 import { Figures } from '../parts/figures.tsx';
 import { Gauge } from '../parts/gauge.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { bytes, number, percent } from '../format.ts';
-import { type Answer, ask, useAsk } from '../server.ts';
+import { ago, bytes, number, percent } from '../format.ts';
+import { type Answer, ask, useAsk, useNow } from '../server.ts';
 
 const Plot = lazy(async () => (await import('../parts/plot.tsx')).Plot);
 
 /** A share that is tiny is said as such. */
 const share = (value: number | null): string =>
   value === null ? '–' : value < 1e-4 && value > 0 ? '< 0.01 %' : percent(value, 2);
+
+/** Rows that are drawn. */
+const crewShownMax = 300;
 
 type Observer = Answer<'GET /api/robots'>['observers'][number];
 
@@ -20,6 +24,63 @@ const states: Readonly<Record<Observer['state'], string>> = {
   away: 'away: looks on within its mandate',
   disbelieved: 'not believed: its reports did not hold',
 };
+
+type Robot = NonNullable<Answer<'GET /api/robots'>['crew']>[number];
+
+/** How those that are there suit those that are wanted. */
+function enough(wanted: number, there: number): string {
+  if (there === 0 && wanted > 0) return 'None has answered in the last ten minutes: start one with “revisit robot”.';
+  if (there < wanted) return `${number(wanted - there, 9)} more could be kept busy.`;
+  return there > wanted ? 'Fewer would do the same.' : 'As many as can be kept busy.';
+}
+
+interface CrewProps {
+  readonly crew: readonly Robot[];
+  readonly wanted: number;
+  /** Whether they can be asked. */
+  readonly linked: boolean;
+}
+
+/** Who looks for this cluster. */
+function Crew({ crew, wanted, linked }: CrewProps) {
+  const now = useNow();
+  const whole = Math.ceil(wanted);
+  return (
+    <section class="section">
+      <h2>
+        Robots: {number(whole, 9)} wanted, {linked ? `${number(crew.length, 9)} there` : 'none to be reached'}
+      </h2>
+      <p class="soft small">
+        {linked && enough(whole, crew.length)} As many are wanted as the budget can use and the indexing queue can take,
+        of 64 requests at once each; those that were heard in the last ten minutes are listed.
+      </p>
+      {crew.length > 0 && (
+        <table>
+          <TableHead words={['Name', 'Last heard']} numbers={['In the last minute', 'Looks']} />
+          <tbody>
+            {crew.slice(0, crewShownMax).map((robot) => (
+              <tr key={`${robot.name} ${robot.process}`}>
+                <td>
+                  <Foreign text={robot.name} />
+                  <div class="soft small">
+                    <Foreign text={robot.process} />
+                  </div>
+                </td>
+                <td class="soft still">{ago(robot.lastHeardAt, now)}</td>
+                <td class="number">{number(robot.looksLastMinute, 9)}</td>
+                <td class="number">
+                  {number(robot.looks, 9)}
+                  {robot.handedBack > 0 && <div class="soft small">{number(robot.handedBack, 9)} given back</div>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {crew.length > crewShownMax && <p class="soft small">{number(crew.length - crewShownMax, 9)} more.</p>}
+    </section>
+  );
+}
 
 /** Who stands near the sources, and what that saves. */
 function Observers({ observers }: { readonly observers: readonly Observer[] }) {
@@ -39,7 +100,7 @@ function Observers({ observers }: { readonly observers: readonly Observer[] }) {
                 {observer.name}
                 <div class="soft small">
                   {states[observer.state]}
-                  {observer.latencyMs === null ? '' : `, ${number(observer.latencyMs, 1)} ms from here`}
+                  {observer.latencyMs === null ? '' : `, ${number(observer.latencyMs, 1)} ms away`}
                 </div>
               </td>
               <td>
@@ -58,13 +119,13 @@ function Observers({ observers }: { readonly observers: readonly Observer[] }) {
 }
 
 /** Who fetches, who indexes, and whether they suit each other. */
-export function Robots() {
+export function Robots({ linked }: Pick<CrewProps, 'linked'>) {
   const robots = useAsk(() => ask('GET /api/robots'), [], 2_000);
   if (!robots.value)
     return (
       <>
         <h1>Robots</h1>
-        <Trouble problem={robots.problem} />
+        {robots.problem ? <Trouble problem={robots.problem} /> : <p class="soft">…</p>}
       </>
     );
   const { value } = robots;
@@ -98,6 +159,8 @@ export function Robots() {
             },
           ]}
         />
+        {value.crew && <Crew crew={value.crew} wanted={value.wanted} linked={linked} />}
+        {value.observers.length > 0 && <Observers observers={value.observers} />}
         <section class="section">
           <h2>Seen, and as the model forecasts</h2>
           <p class="soft small">
@@ -136,7 +199,6 @@ export function Robots() {
           </p>
         </section>
         <Pools value={value} />
-        {value.observers.length > 0 && <Observers observers={value.observers} />}
       </div>
     </>
   );

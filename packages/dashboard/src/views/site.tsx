@@ -18,6 +18,7 @@ export function SiteView({ site }: { readonly site: string }) {
       </>
     );
   const { site: standing, robots, hours } = asked.value;
+  const pages = `${number(standing.pages, 9)} ${standing.pages === 1 ? 'page' : 'pages'}`;
   const by = (read: (hour: (typeof hours)[number]) => number): (number | undefined)[] => {
     const values: (number | undefined)[] = Array.from({ length: 168 });
     for (const hour of hours) values[hour.hour] = read(hour);
@@ -29,7 +30,7 @@ export function SiteView({ site }: { readonly site: string }) {
         <h1>
           <Foreign text={standing.site} />
         </h1>
-        <a href={address(['pages'], { site })}>{number(standing.pages, 9)} pages</a>
+        <a href={address(['pages'], { site })}>{pages}</a>
       </div>
       <Figures
         figures={[
@@ -44,7 +45,7 @@ export function SiteView({ site }: { readonly site: string }) {
             value: number(standing.changes, 9),
             note: standing.looks > 0 ? `in ${percent(standing.changes / standing.looks, 1)} of looks` : '',
           },
-          { name: 'In trouble', value: number(standing.inTrouble), note: `of ${number(standing.pages, 9)} pages` },
+          { name: 'In trouble', value: number(standing.inTrouble), note: `of ${pages}` },
           {
             name: 'State',
             value: standing.leftAloneUntil ? 'left alone' : 'open',
@@ -83,6 +84,12 @@ function RobotsTxt({ robots }: { readonly robots: Answer<'GET /api/sites/{site}'
     <section class="section">
       <h2>robots.txt, as understood</h2>
       {robots.state === 'unread' && <p class="soft">It was not needed yet; it is read before the first look.</p>}
+      {robots.state === 'elsewhere' && (
+        <p class="soft">
+          The robots read it by themselves before they look, and keep to it.
+          {robots.crawlDelaySeconds !== null && ` It asks for ${number(robots.crawlDelaySeconds)} s between requests.`}
+        </p>
+      )}
       {robots.state === 'unreachable' && (
         <p class="notice">
           It could not be read, so nothing of this site may be visited (RFC 9309). It is tried again.

@@ -40,6 +40,12 @@ const memoryKey = 'access';
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 const secretOf = (prefix: string): string => `${prefix}_${randomBytes(32).toString('base64url')}`;
 
+const feedSecret = (): string => randomBytes(32).toString('base64url');
+const accessIn = (saved: Uint8Array | undefined): Access =>
+  saved
+    ? (JSON.parse(Buffer.from(saved).toString('utf8')) as Access)
+    : { tokens: [], sessions: [], feedSecret: feedSecret() };
+
 function same(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
@@ -57,14 +63,18 @@ export class AccessBook {
   /** Read anew each time: where several processes share the store, a token that one of them revoked opens none of them. */
   async #read(): Promise<Access> {
     const saved = await this.#store.recall(memoryKey);
-    if (saved) return JSON.parse(Buffer.from(saved).toString('utf8')) as Access;
-    const fresh: Access = { tokens: [], sessions: [], feedSecret: randomBytes(32).toString('base64url') };
-    await this.#write(fresh);
-    return fresh;
+    if (saved) return accessIn(saved);
+    const kept = await this.#revise((access) => ({ after: access, value: access }));
+    // Nobody can be let in by what could not be kept; the next call tries again.
+    return kept.kind === 'kept' ? kept.value : accessIn(undefined);
   }
 
-  #write(access: Access): Promise<Kept<undefined>> {
-    return this.#store.remember(memoryKey, Buffer.from(JSON.stringify(access)));
+  /** Of two processes that change it at once neither undoes what the other did. */
+  #revise<Value>(edit: (access: Access) => { readonly after?: Access; readonly value: Value }): Promise<Kept<Value>> {
+    return this.#store.revise(memoryKey, (before) => {
+      const { after, value } = edit(accessIn(before));
+      return after ? { after: Buffer.from(JSON.stringify(after)), value } : { value };
+    });
   }
 
   async tokens(): Promise<readonly Token[]> {
@@ -73,7 +83,6 @@ export class AccessBook {
 
   /** The secret is shown this once. */
   async add(name: string, scope: Scope): Promise<Kept<{ readonly token: Token; readonly secret: string }>> {
-    const access = await this.#read();
     const secret = secretOf('rv');
     const token: Token = {
       id: randomBytes(6).toString('hex'),
@@ -82,20 +91,20 @@ export class AccessBook {
       hash: hashOf(secret),
       createdAtMs: this.#clock.nowMs(),
     };
-    const kept = await this.#write({ ...access, tokens: [...access.tokens, token] });
-    return kept.kind === 'kept' ? { kind: 'kept', value: { token, secret } } : kept;
+    return this.#revise((access) => ({
+      after: { ...access, tokens: [...access.tokens, token] },
+      value: { token, secret },
+    }));
   }
 
   /** Ends its sessions too. */
-  async revoke(id: string): Promise<Kept<boolean>> {
-    const access = await this.#read();
-    if (!access.tokens.some((token) => token.id === id)) return { kind: 'kept', value: false };
-    const kept = await this.#write({
-      ...access,
-      tokens: access.tokens.filter((token) => token.id !== id),
-      sessions: access.sessions.filter((session) => session.tokenId !== id),
+  revoke(id: string): Promise<Kept<boolean>> {
+    return this.#revise((access) => {
+      if (!access.tokens.some((token) => token.id === id)) return { value: false };
+      const tokens = access.tokens.filter((token) => token.id !== id);
+      const sessions = access.sessions.filter((session) => session.tokenId !== id);
+      return { after: { ...access, tokens, sessions }, value: true };
     });
-    return kept.kind === 'kept' ? { kind: 'kept', value: true } : kept;
   }
 
   async verify(secret: string): Promise<Token | undefined> {
@@ -103,14 +112,14 @@ export class AccessBook {
     return (await this.#read()).tokens.find((token) => same(token.hash, hash));
   }
 
-  async openSession(token: Token): Promise<Kept<{ readonly secret: string; readonly seconds: number }>> {
-    const access = await this.#read();
+  openSession(token: Token): Promise<Kept<{ readonly secret: string; readonly seconds: number }>> {
     const secret = secretOf('rs');
     const now = this.#clock.nowMs();
-    const alive = access.sessions.filter((session) => session.untilMs > now).slice(1 - sessionsMax);
     const session = { hash: hashOf(secret), tokenId: token.id, untilMs: now + sessionMs };
-    const kept = await this.#write({ ...access, sessions: [...alive, session] });
-    return kept.kind === 'kept' ? { kind: 'kept', value: { secret, seconds: sessionMs / 1000 } } : kept;
+    return this.#revise((access) => {
+      const alive = access.sessions.filter(({ untilMs }) => untilMs > now).slice(1 - sessionsMax);
+      return { after: { ...access, sessions: [...alive, session] }, value: { secret, seconds: sessionMs / 1000 } };
+    });
   }
 
   async session(secret: string): Promise<Token | undefined> {
@@ -121,10 +130,12 @@ export class AccessBook {
     return tokens.find((token) => token.id === session.tokenId);
   }
 
-  async closeSession(secret: string): Promise<Kept<undefined>> {
-    const access = await this.#read();
+  closeSession(secret: string): Promise<Kept<undefined>> {
     const hash = hashOf(secret);
-    return this.#write({ ...access, sessions: access.sessions.filter((session) => session.hash !== hash) });
+    return this.#revise((access) => ({
+      after: { ...access, sessions: access.sessions.filter((session) => session.hash !== hash) },
+      value: undefined,
+    }));
   }
 
   /** What makes a feed's address secret; each feed has its own, so that one that leaks opens no other. */
@@ -138,7 +149,7 @@ export class AccessBook {
   }
 
   /** All feed addresses given out so far stop working. */
-  async newFeedSecret(): Promise<Kept<undefined>> {
-    return this.#write({ ...(await this.#read()), feedSecret: randomBytes(32).toString('base64url') });
+  newFeedSecret(): Promise<Kept<undefined>> {
+    return this.#revise((access) => ({ after: { ...access, feedSecret: feedSecret() }, value: undefined }));
   }
 }

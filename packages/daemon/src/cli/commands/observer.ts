@@ -27,7 +27,7 @@ export function registerObserver(program: Command, run: Runner): void {
       .command('observer')
       .description('watch for a cluster from near its sources: remember, look often, report what changed'),
     {
-      name: 'what the coordinators know it by (default: the name of this machine)',
+      name: 'what the coordinators know it by (default: the name that its key was made for, or of this machine)',
       breadth: 'errands under way at once',
       who: 'observer',
     },

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { PlanBody } from '../../api/plan.ts';
+import type { BudgetBody, PlanBody } from '../../api/plan.ts';
 import type { Config, Flags } from '../../config/config.ts';
 import type { Opening } from '../../folder.ts';
-import type { BudgetPoint, BudgetView } from '../../standing-plan.ts';
+import type { BudgetPoint } from '../../standing-plan.ts';
 import { systemClock } from '../../values/clock.ts';
 import type { Client } from '../client.ts';
 import { openedBy } from '../opening.ts';
@@ -20,33 +20,30 @@ interface PlanOptions extends Flags {
 
 interface Planned {
   readonly plan: PlanBody;
-  readonly budget: BudgetView;
+  readonly budget: BudgetBody;
 }
 
 const planThrough = async (client: Client, limit: number): Promise<Planned> => ({
   plan: (await client.call('GET /api/plan', { query: { limit } })) as PlanBody,
-  budget: (await client.call('GET /api/budget')) as BudgetView,
+  budget: (await client.call('GET /api/budget')) as BudgetBody,
 });
 
 /** What a daemon started now would plan; nothing is looked at. */
 async function planAlone(config: Config, folder: Opening, limit: number): Promise<Planned> {
   // Here and not above, so that help and a plan from a daemon come without them.
-  const [{ createLoop }, { Desk }, { createLog }, { planBody }, { followSettings }, { budgetView }] = await Promise.all(
-    [
-      import('../../daemon.ts'),
-      import('../../desk.ts'),
-      import('../../log.ts'),
-      import('../../api/plan.ts'),
-      import('../../api/settings.ts'),
-      import('../../standing-plan.ts'),
-    ],
-  );
+  const [{ createLoop }, { Desk }, { createLog }, { budgetBody, planBody }, { followSettings }] = await Promise.all([
+    import('../../daemon.ts'),
+    import('../../desk.ts'),
+    import('../../log.ts'),
+    import('../../api/plan.ts'),
+    import('../../api/settings.ts'),
+  ]);
   const log = createLog(config.logLevel);
   const loop = createLoop(config, folder.store, log);
   await loop.load();
-  await followSettings(new Desk(folder.store, systemClock, log, loop), config);
-  const now = systemClock.nowMs();
-  const planned = { plan: planBody(loop, now, limit), budget: budgetView(loop, now) };
+  const desk = new Desk(folder.store, systemClock, log, loop);
+  await followSettings(desk, config);
+  const planned = { plan: await planBody(desk, limit), budget: await budgetBody(desk) };
   await loop.close();
   await folder.close();
   return planned;
@@ -95,10 +92,12 @@ function shown({ plan, budget }: Planned): string {
   ].join('\n');
 }
 
-export function sentences(plan: PlanBody, budget: BudgetView): readonly string[] {
+export function sentences(plan: PlanBody, budget: BudgetBody): readonly string[] {
   const lines = [
     `${counted(plan.pages, 'page')}, ${digits(plan.budgetPerHour)} looks an hour, planned by policy ${plan.policy}.`,
   ];
+  if (plan.missing > 0)
+    lines.push(`${counted(plan.missing, 'coordinator')} did not answer: what is planned there is not in this.`);
   if (plan.meanDelayHours === null || plan.meanDelayHoursBound === null || plan.unseen === plan.pages)
     return [...lines, 'Nothing is known to change yet; the first looks will tell.'];
   if (plan.unseen > 0) lines.push(`${counted(plan.unseen, 'page')} not seen yet: how often they change is a guess.`);
@@ -128,7 +127,7 @@ function percent(share: number): string {
   return share < 1e-6 ? 'below 0.0001 %' : `${digits(100 * share)} %`;
 }
 
-function curveText(budget: BudgetView): readonly string[] {
+function curveText(budget: BudgetBody): readonly string[] {
   const point = ({ probesPerHour, meanDelayHours }: BudgetPoint): { x: number; y: number }[] =>
     meanDelayHours !== null && meanDelayHours > 0 ? [{ x: probesPerHour, y: meanDelayHours }] : [];
   const points = budget.curve.flatMap(point);

@@ -15,7 +15,7 @@ export function registerRobot(program: Command, run: Runner): void {
   const command = joinOptions(
     program.command('robot').description('fetch for a cluster: join, look, send back, leave at any time'),
     {
-      name: 'under which it writes its results; that of its key, where it has one',
+      name: 'under which it writes its results (default: the name that its key was made for)',
       breadth: 'looks under way at once',
       who: 'robot',
     },

@@ -27,9 +27,15 @@ async function show(word: string, options: ShowOptions): Promise<CommandOutcome>
     const { versions } = await client.call('GET /api/pages/{id}/versions', { path: { id: page.id } });
     if (options.list) return list(versions, options);
     const wanted = options.version === undefined ? versions.at(-1)?.number : Number(options.version);
-    if (wanted === undefined) return wrong(`page ${page.url} has no version yet`);
+    if (wanted === undefined) return wrong(`page ${page.url} has no version yet${why(page)}`);
     return one(client, page, wanted, options);
   });
+}
+
+/** What keeps the page from being seen, and when it is tried again. */
+function why({ fault, nextProbe }: Page): string {
+  const again = nextProbe === null ? '' : ` (next look ${nextProbe})`;
+  return fault ? `: ${fault.sentence}${again}` : again;
 }
 
 function list(versions: readonly Version[], options: ShowOptions): CommandOutcome {

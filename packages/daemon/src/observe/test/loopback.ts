@@ -10,6 +10,7 @@ import { createObserver } from '../observe.ts';
 
 export interface Recorded {
   readonly atMs: number;
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
 }
@@ -18,6 +19,8 @@ export interface Loopback {
   readonly origin: string;
   readonly port: number;
   readonly asked: Recorded[];
+  /** Connections made to it, whatever was said over them. */
+  connections(): number;
   close(): Promise<void>;
 }
 
@@ -27,16 +30,20 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 export async function serve(handler: Handler, robots?: Handler, address = '127.0.0.1'): Promise<Loopback> {
   const asked: Recorded[] = [];
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    asked.push({ atMs: performance.now(), path: request.url ?? '', headers: request.headers });
+    const { method = '', url: path = '', headers } = request;
+    asked.push({ atMs: performance.now(), method, path, headers });
     if (request.url === '/robots.txt') (robots ?? notFound)(request, response);
     else handler(request, response);
   });
+  let connections = 0;
+  server.on('connection', () => connections++);
   await new Promise<void>((resolve) => server.listen(0, address, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     origin: `http://${address}:${port}`,
     port,
     asked,
+    connections: () => connections,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

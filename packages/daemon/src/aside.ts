@@ -2,13 +2,14 @@
  * Detection beside the loop. Most answers are byte for byte what they were and are known by their fingerprint at once; one
  * that is not costs a millisecond and more of parsing and comparing, in which no other answer could be taken. When several of
  * those come together, a thread of its own reads them while the loop goes on. A single one now and then is read in place: a
- * daemon that looks ten times a minute needs no thread.
+ * daemon that looks ten times a minute needs no thread. Where the store is a file, the thread reads earlier versions from there
+ * by itself: finding and unpacking them took the loop as long as ten looks without news.
  *
  * The thread is started when it is first worth it and ends with the process. If it dies, what it had is read in place.
  */
 import { Worker } from 'node:worker_threads';
-import type { AsideAnswer, AsideQuestion } from './aside-worker.ts';
-import { detect, type Detected, type DetectInput, recognised } from './detect.ts';
+import type { AsideAnswer, AsidePrevious, AsideQuestion } from './aside-worker.ts';
+import { detect, type Detected, type DetectInput, type Previous, recognised } from './detect/detect.ts';
 
 /** From so many changed bodies at once the thread is worth starting (a tenth of a second and thirty megabytes). */
 const startAt = 4;
@@ -19,6 +20,8 @@ interface Asked {
 }
 
 export class Aside {
+  /** The database that the thread reads from; without it, texts go along with what is asked. */
+  readonly #file: string | undefined;
   #worker: Worker | undefined;
   readonly #asked = new Map<number, Asked>();
   #number = 0;
@@ -27,6 +30,10 @@ export class Aside {
   /** Asked while the thread reads others: they go out in one message, since each wakes a thread. */
   #outgoing: AsideQuestion[] = [];
   #reading = false;
+
+  constructor(file?: string) {
+    this.#file = file;
+  }
 
   detect(input: DetectInput): Detected | Promise<Detected> {
     const { select, options, body, previous } = input;
@@ -49,14 +56,13 @@ export class Aside {
 
   async #ask(input: DetectInput): Promise<Detected> {
     const { previous, ...rest } = input;
-    const last = await previous?.last();
-    const told = previous?.told ? { told: await previous.told() } : {};
+    const known = previous && (await this.#known(previous));
     const number = this.#number++;
     const question: AsideQuestion = {
       number,
       // What a socket read is part of a larger piece of memory, all of which would go along.
       input: { ...rest, body: new Uint8Array(rest.body) },
-      ...(previous ? { previous: { state: previous.state, lookedAtMs: previous.lookedAtMs, last, ...told } } : {}),
+      ...(known ? { previous: known } : {}),
     };
     return new Promise((answer) => {
       this.#asked.set(number, { input, answer });
@@ -65,6 +71,11 @@ export class Aside {
       this.#reading = true;
       setImmediate(() => this.#send());
     });
+  }
+
+  async #known({ state, lookedAtMs, versions, last, told }: Previous): Promise<AsidePrevious> {
+    if (this.#file !== undefined && versions) return { state, lookedAtMs, versions };
+    return { state, lookedAtMs, last: await last(), ...(told ? { told: await told() } : {}) };
   }
 
   #send(): void {
@@ -79,7 +90,9 @@ export class Aside {
 
   #start(): Worker {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    const worker = new Worker(new URL(`./aside-worker.${extension}`, import.meta.url));
+    const worker = new Worker(new URL(`./aside-worker.${extension}`, import.meta.url), {
+      workerData: { file: this.#file },
+    });
     worker.on('message', (answers: readonly AsideAnswer[]) => {
       for (const { number, detected } of answers) {
         const asked = this.#asked.get(number);

@@ -1,0 +1,93 @@
+/** What goes along a chain of redirects: credentials, cookies, validators. */
+import { expect, test } from 'vitest';
+import { world } from '../trial/recorded-web.ts';
+import { validatorsOf } from './conditional.ts';
+
+test('credentials stay with their origin, and cookies of a chain come back', async () => {
+  const web = world((ask) => {
+    const { hostname, pathname } = ask.url;
+    if (pathname === '/robots.txt') return undefined;
+    if (hostname === 'a.example' && pathname === '/')
+      return { status: 307, headers: { location: '/in', 'set-cookie': 'id=1; Path=/' } };
+    if (hostname === 'a.example' && pathname === '/in')
+      return { status: 302, headers: { location: 'https://u:p@b.example/' } };
+    if (hostname === 'b.example') return { status: 302, headers: { location: 'https://a.example/end' } };
+    return undefined;
+  });
+  const headers = { Authorization: 'Bearer s3cret', 'X-Api-Key': 'k' };
+  const seen = await web.see('https://a.example/', { headers });
+  expect(seen).toMatchObject({ finalUrl: 'https://a.example/end', requests: 6 });
+  expect(seen.movedTo).toBeUndefined();
+  const sent = Object.fromEntries(web.asked.map(({ url, headers }) => [url, headers]));
+  expect(sent['https://a.example/']).toMatchObject({ authorization: 'Bearer s3cret', 'x-api-key': 'k' });
+  expect(sent['https://a.example/in']).toMatchObject({ authorization: 'Bearer s3cret', cookie: 'id=1' });
+  expect(sent['https://b.example/']).toEqual({});
+  expect(sent['https://a.example/robots.txt']).not.toHaveProperty('authorization');
+  expect(sent['https://a.example/end']).toMatchObject({ authorization: 'Bearer s3cret' });
+});
+
+test('permanent redirects all the way say where the page has moved', async () => {
+  const web = world((ask) => {
+    const next: Record<string, [number, string]> = {
+      '/1': [301, '/2'],
+      '/2': [308, '/3'],
+      '/x': [301, '/y'],
+      '/y': [302, '/3'],
+    };
+    const hop = next[ask.url.pathname];
+    return hop && { status: hop[0], headers: { location: hop[1] } };
+  });
+  expect((await web.see('https://example.org/1')).movedTo).toBe('https://example.org/3');
+  expect((await web.see('https://example.org/x')).movedTo).toBeUndefined();
+});
+
+test('validators go to the URL that issued them and to no other', async () => {
+  const web = world((ask) => {
+    if (ask.url.pathname === '/latest')
+      return { status: 302, headers: { location: web.asked.length < 6 ? '/v1' : '/v2' } };
+    if (ask.url.pathname.startsWith('/v'))
+      return { status: ask.headers['if-none-match'] === '"1"' ? 304 : 200, headers: { etag: '"1"' } };
+    return undefined;
+  });
+  const first = await web.see('https://example.org/latest');
+  const validators = first.outcome.kind === 'fetched' ? first.outcome.validators : {};
+  expect(validators).toEqual({ etag: '"1"', url: 'https://example.org/v1' });
+  expect((await web.see('https://example.org/latest', { validators })).outcome.kind).toBe('not-modified');
+  expect(web.asked.filter(({ url, headers }) => url.endsWith('/latest') && headers['if-none-match'])).toEqual([]);
+  expect((await web.see('https://example.org/latest', { validators })).outcome.kind).toBe('fetched');
+});
+
+const second = (text: string) => `Mon, 05 Jan 2026 00:00:${text} GMT`;
+test.each([
+  ['a second that is over', { 'last-modified': second('01'), date: second('02') }, { lastModified: second('01') }],
+  ['the second of our look', { 'last-modified': second('02'), date: second('02') }, {}],
+  ['no date of the server', { 'last-modified': second('02') }, {}],
+  [
+    'a tag beside the second of our look',
+    { etag: '"x"', 'last-modified': second('02'), date: second('02') },
+    { etag: '"x"' },
+  ],
+  [
+    'a tag made of the second of our look',
+    {
+      etag: `"${(Date.parse(second('02')) / 1000).toString(16)}-264"`,
+      'last-modified': second('02'),
+      date: second('02'),
+    },
+    {},
+  ],
+  [
+    'a tag made of a second that is over',
+    {
+      etag: `"${(Date.parse(second('01')) / 1000).toString(16)}-264"`,
+      'last-modified': second('01'),
+      date: second('02'),
+    },
+    { etag: `"${(Date.parse(second('01')) / 1000).toString(16)}-264"`, lastModified: second('01') },
+  ],
+  ['what is no tag', { etag: 'x' }, {}],
+  ['a tag that would break the header', { etag: '"a\r\nb"' }, {}],
+  ['a tag of ten thousand characters', { etag: `"${'x'.repeat(10_000)}"` }, {}],
+])('validators of %s', (_name, headers, validators) => {
+  expect(validatorsOf(headers, undefined)).toEqual(validators);
+});

@@ -1,0 +1,101 @@
+/** Sites that want long pauses, and a process that is killed again and again: the next one keeps the pause that was begun. */
+import { policies, random } from '@revisit/core';
+import { expect, test } from 'vitest';
+import { detector } from './daemon.ts';
+import { Desk } from './desk.ts';
+import { Loop } from './loop.ts';
+import type { Answer, Ask } from './observe/ask.ts';
+import { createObserver } from './observe/observe.ts';
+import { memoryStore } from './simulation/index.ts';
+import { VirtualClock } from './simulation/virtual-clock.ts';
+import { usualSettings } from './values/page.ts';
+
+const startMs = Date.UTC(2026, 0, 5);
+const usualMs = 2_000;
+
+interface Sites {
+  /** What the operator or its robots.txt asks for, by site. */
+  readonly spacingMs?: Readonly<Record<string, number>>;
+  readonly crawlDelaySeconds?: Readonly<Record<string, number>>;
+  readonly kills: number;
+  readonly lifeMsMost: number;
+}
+
+/** The pages of `away.example` are at `target.example`, which has a page of its own that is watched where it is asked for. */
+async function killedAgainAndAgain(urls: readonly string[], sites: Sites) {
+  const { spacingMs = {}, crawlDelaySeconds = {}, kills, lifeMsMost } = sites;
+  const store = memoryStore();
+  const clock = new VirtualClock(startMs);
+  const luck = random(3);
+  const asked: { readonly atMs: number; readonly host: string; readonly path: string; readonly life: number }[] = [];
+  let life = 0;
+  const fetchFor =
+    (own: number) =>
+    async ({ url }: Ask): Promise<Answer> => {
+      if (own !== life) return new Promise<Answer>(() => {});
+      const askedAtMs = clock.nowMs();
+      const { hostname: host, pathname: path } = url;
+      asked.push({ atMs: askedAtMs, host, path, life });
+      await clock.sleep(20 + 80 * luck());
+      const delay = crawlDelaySeconds[host];
+      const robots = path === '/robots.txt';
+      const away = host === 'away.example' && !robots;
+      const status = away ? 302 : robots && delay === undefined ? 404 : 200;
+      const headers = away ? { location: `https://target.example${path}` } : {};
+      const body = Buffer.from(robots ? `User-agent: *\nCrawl-delay: ${delay}` : 'x');
+      const times = { askedAtMs, answeredAtMs: clock.nowMs() };
+      return { kind: 'answered', url, status, headers, body, bytesReceived: body.length, ...times };
+    };
+  const siteRules = (site: string) => (spacingMs[site] === undefined ? undefined : { spacingMs: spacingMs[site] });
+  await new Desk(store, clock, () => {}).add(
+    urls.map((url) => ({ url, site: new URL(url).hostname, ...usualSettings })),
+  );
+  for (; life < kills;) {
+    const common = { clock, random: luck, siteRules };
+    const observer = createObserver({
+      ...common,
+      userAgent: 'Revisit',
+      allowNetworks: [],
+      spacingMs: usualMs,
+      fetchPage: fetchFor(++life),
+    });
+    const parts = { ...common, store, observer, policy: policies['uniform']!.create(1), detect: detector(store) };
+    const settings = { looksPerSecond: 2, spacingMs: usualMs, robots: 8, queueMax: 64 };
+    const loop = new Loop({ ...parts, log: () => {} }, settings);
+    await loop.load();
+    void loop.run(new AbortController().signal);
+    await clock.runUntil(clock.nowMs() + 1 + lifeMsMost * luck());
+    loop.die();
+  }
+  await store.close();
+  const pages = asked.filter(({ path }) => path !== '/robots.txt');
+  /** How far apart the site was asked for pages, or for anything. */
+  const gaps = (host: string, of: typeof asked = asked) => {
+    const own = of.filter((one) => one.host === host);
+    return own.slice(1).map(({ atMs, life: at }, i) => ({ ms: atMs - own[i]!.atMs, over: at - own[i]!.life }));
+  };
+  return { all: (host: string) => gaps(host), pages: (host: string) => gaps(host, pages) };
+}
+
+test('a site that is only reached by redirect, and spaced by minutes', async () => {
+  const urls = ['https://away.example/1', 'https://away.example/2'];
+  const spacingMs = { 'target.example': 200_000 };
+  const { all } = await killedAgainAndAgain(urls, { spacingMs, kills: 60, lifeMsMost: 500_000 });
+  const gaps = all('target.example');
+  expect(gaps.filter(({ over }) => over > 0).length).toBeGreaterThan(10);
+  expect(gaps.filter(({ ms }) => ms < 200_000)).toEqual([]);
+});
+
+test.each([
+  ['its own pages', ['https://target.example/1', 'https://target.example/2']],
+  ['redirects', ['https://away.example/1', 'https://away.example/2']],
+  ['its own pages and redirects', ['https://target.example/1', 'https://away.example/2']],
+])('a site whose robots.txt asks for half a minute, reached by %s', async (_name, urls) => {
+  for (const delay of [30, 100]) {
+    const crawlDelaySeconds = { 'target.example': delay };
+    const { pages } = await killedAgainAndAgain(urls, { crawlDelaySeconds, kills: 80, lifeMsMost: 2_000 * delay });
+    const gaps = pages('target.example');
+    expect(gaps.filter(({ over }) => over > 0).length).toBeGreaterThan(10);
+    expect(gaps.filter(({ ms }) => ms < 1_000 * delay)).toEqual([]);
+  }
+});

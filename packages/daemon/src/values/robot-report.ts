@@ -1,0 +1,13 @@
+/** A robot elsewhere, as its coordinator knows it from what comes back. */
+export interface RobotReport {
+  /** What its key allows. */
+  readonly name: string;
+  /** Machine and process, as it says itself: robots may share a key. Empty where it does not say. */
+  readonly process: string;
+  /** Looks that it has answered since this coordinator began. */
+  readonly looks: number;
+  readonly looksLastMinute: number;
+  /** Probes that it gave back without a look: their sites were not to be asked yet, or another had them before and was lost. */
+  readonly handedBack: number;
+  readonly lastHeardMs: number;
+}

@@ -1,0 +1,86 @@
+import { policies } from '@revisit/core';
+import { expect, test } from 'vitest';
+import { memoryStore } from './simulation/index.ts';
+import { poissonLaw } from './simulation/simulated-web.ts';
+import { createWorld, startLoop } from './simulation/world.ts';
+import type { Observation, Observer } from './values/observation.ts';
+import type { Probe } from './values/probe.ts';
+
+const startMs = Date.UTC(2026, 0, 5);
+const settings = { looksPerSecond: 1 / 60, spacingMs: 0, robots: 4, queueMax: 100 };
+const lines = Array.from({ length: 20 }, (_, i) => `<p>Line ${'abcdefghijklmnopqrst'[i]} stays.</p>`).join('');
+
+/** A page whose number is another whenever it is told of, by somebody who looked so often in between and saw it stand still. */
+async function watched(unchangedLooks: number) {
+  const store = memoryStore();
+  const pages = [{ url: 'https://a.example/', site: 'a.example', law: poissonLaw(1e9) }];
+  const world = await createWorld({ seed: 1, startMs, store, pages });
+  const probes: Probe[] = [];
+  const observer: Observer = {
+    observe: (probe): Promise<Observation> => {
+      probes.push(probe);
+      const body = new TextEncoder().encode(`<body>${lines}<p>The price is ${probes.length * 17} today.</p></body>`);
+      const about = { mediaType: 'text/html', charset: 'utf-8', validators: {} };
+      const outcome = { kind: 'fetched' as const, status: 200, body, ...about };
+      const atMs = world.clock.nowMs();
+      const took = { startedAtMs: atMs, endedAtMs: atMs, bytesReceived: 1, requests: 1 };
+      return Promise.resolve({ probe, ...took, outcome, unchangedLooks });
+    },
+    close: () => Promise.resolve(),
+  };
+  const loop = await startLoop(world, policies['uniform']!.create(1), settings, undefined, { observer });
+  void loop.run(new AbortController().signal);
+  return { world, loop, probes, store };
+}
+
+test('a number that stood still at the looks between is news each time; one that differs at every look is a counter', async () => {
+  for (const [unchangedLooks, told] of [
+    [3, true],
+    [0, false],
+  ] as const) {
+    const { world, loop, probes, store } = await watched(unchangedLooks);
+    await world.clock.runUntil(startMs + 20 * 60_000);
+    const changes = await store.changes({ after: 0, limit: 100 });
+    expect(changes.length === probes.length - 1).toBe(told);
+    loop.die();
+  }
+});
+
+test('a page that is asked for out of turn says how long after its last look the plan wants it', async () => {
+  const { world, loop, probes } = await watched(0);
+  await world.clock.runUntil(startMs + 5 * 60_000);
+  const [entry] = [...loop.collection];
+  const before = probes.length;
+  await world.clock.runUntil(startMs + 5 * 60_000 + 20_000);
+  loop.probeNow(entry!.page.id);
+  await world.clock.runUntil(startMs + 6 * 60_000 + 20_000);
+  expect(probes.slice(before).map(({ plannedMs }) => plannedMs)).toContain(60_000);
+  loop.die();
+});
+
+test('an answer that comes late is a look, but not where the page has been looked at since it was asked for', async () => {
+  const { world, loop, probes, store } = await watched(0);
+  await world.clock.runUntil(startMs + 5 * 60_000);
+  const versions = async (): Promise<number> => (await store.page(probes[0]!.pageIds[0]!))!.state.version;
+  const [before, last] = [await versions(), probes.at(-1)!];
+  const answer = (probe: Probe, price: number): Observation => {
+    const body = new TextEncoder().encode(`<body>${lines}<p>${'nine ten eleven'.split(' ')[price]} apples.</p></body>`);
+    const outcome = {
+      kind: 'fetched',
+      status: 200,
+      body,
+      mediaType: 'text/html',
+      charset: 'utf-8',
+      validators: {},
+    } as const;
+    const atMs = world.clock.nowMs();
+    return { probe, startedAtMs: atMs, endedAtMs: atMs, bytesReceived: 1, requests: 1, outcome };
+  };
+  loop.late(answer({ ...last, id: 'given-up', atMs: last.atMs - 1 }, 0));
+  await world.clock.runUntil(world.clock.nowMs() + 5_000);
+  expect(await versions()).toBe(before);
+  loop.late(answer({ ...last, id: 'given-up-too', atMs: world.clock.nowMs() }, 1));
+  await world.clock.runUntil(world.clock.nowMs() + 5_000);
+  expect(await versions()).toBe(before + 1);
+  loop.die();
+});
