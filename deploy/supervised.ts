@@ -6,6 +6,8 @@
  *   over      it was told to end
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { leash } from '../packages/daemon/src/trial/leash.ts';
 
 const waitMsMin = 1_000;
 const waitMsMax = 30_000;
@@ -33,6 +35,13 @@ export function supervise({ name, start, say, wrong }: Supervision): Supervised 
   const run = (): void => {
     const startedMs = performance.now();
     child = start();
+    // A program that cannot be run at all.
+    child.once('error', (error) => {
+      child = undefined;
+      ended();
+      say(`${name}: ${error.message}`);
+      if (!over) wrong();
+    });
     child.once('exit', (code, signal) => {
       child = undefined;
       ended();
@@ -59,16 +68,15 @@ export function supervise({ name, start, say, wrong }: Supervision): Supervised 
   };
 }
 
-/** With what it says on its standard error told line by line. */
+/** With what it says on its standard error told line by line. It ends with us at the latest, however that is. */
 export function spawned(
   name: string,
   command: string,
   words: readonly string[],
   say: Supervision['say'],
 ): ChildProcess {
-  const child = spawn(command, words, { stdio: ['ignore', 'ignore', 'pipe'] });
-  child.stderr.on('data', (chunk: Buffer) => {
-    for (const line of chunk.toString().split('\n')) if (line !== '') say(`${name}: ${line}`);
-  });
+  // Of a group of its own: Ctrl-C, which a terminal sends to all of ours, must not end servers under the feet of their users.
+  const child = leash(spawn(command, words, { stdio: ['ignore', 'ignore', 'pipe'], detached: true }));
+  createInterface(child.stderr).on('line', (line) => say(`${name}: ${line}`));
   return child;
 }

@@ -8,6 +8,7 @@ import { eventually, loopbackWeb } from '../../daemon/src/trial/command.ts';
 import { leash } from '../../daemon/src/trial/leash.ts';
 import { locate } from '../../../house/provision.ts';
 import { Carrier } from './dispatch/carrier.ts';
+import { sealWith } from './dispatch/seal.ts';
 import { ensureStreams, shardOf } from './dispatch/streams.ts';
 import { startNats } from './trial/nats-server.ts';
 import { namespace } from './trial/namespace.ts';
@@ -35,7 +36,7 @@ test.skipIf(place === undefined)(
     const url = `${web.url.replace('127.0.0.1', home)}/a`;
     const connection = await connect({ servers: nats.url });
     await ensureStreams(connection);
-    const carrier = new Carrier(connection, systemClock);
+    const carrier = new Carrier(connection, systemClock, sealWith(Buffer.from('key')));
     await carrier.listen(shardOf(site));
     let count = 0;
     const look = () =>

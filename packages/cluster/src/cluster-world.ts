@@ -1,13 +1,14 @@
 /** What `revisit serve` lives in as one coordinator of a cluster: the shared store, its clock, and the link to the robots. */
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Clock, ObserverReport, WatchedPage } from 'revisit/ports';
+import type { Clock, Elsewhere, ObserverReport, RobotReport } from 'revisit/ports';
 import { type ClusterConfig, Coordinator, type TurnedLoop } from './coordinator.ts';
 import type { Carrier } from './dispatch/carrier.ts';
 import { link } from './dispatch/link.ts';
+import { sealOf } from './dispatch/seal.ts';
 import { ensureStreams } from './dispatch/streams.ts';
 import { serverNow } from './leases.ts';
 import { connect } from './store/connection.ts';
-import type { PostgresStore } from './store/postgres.ts';
+import { PostgresStore } from './store/postgres.ts';
 import { SharedClock } from './store/shared-clock.ts';
 
 /** What `startDaemon` lives in when it is one of several. */
@@ -22,7 +23,9 @@ export interface ClusterWorld {
   readonly carrier?: Carrier;
   readonly accepts: (site: string) => boolean;
   readonly observers: () => readonly ObserverReport[];
-  readonly elsewhere: { pages(): AsyncIterable<readonly WatchedPage[]>; probeNow(id: string): void };
+  readonly robots: () => readonly RobotReport[] | undefined;
+  readonly elsewhere: Elsewhere;
+  readonly linked: () => boolean;
   readonly beside: (loop: TurnedLoop, signal: AbortSignal, follow: () => Promise<void>) => Promise<void>;
 }
 
@@ -44,12 +47,15 @@ export async function clusterWorld(config: ClusterConfig): Promise<Clustered> {
   const [said] = await leases.connection.query<{ now: number }>(`SELECT ${serverNow} AS now`);
   clock.heard(said!.now, askedAtMs);
   const connections = { work: work.connection, leases: leases.connection };
-  const linked = await linkWith(config, clock);
-  if (linked.kind === 'wrong') {
+  const wrong = async (sentence: string): Promise<Clustered> => {
     await Promise.all(Object.values(connections).map((connection) => connection.close()));
-    return linked;
-  }
-  const coordinator = new Coordinator(config, connections, linked.value, clock);
+    return { kind: 'wrong', sentence };
+  };
+  const seal = await sealOf(new PostgresStore(work.connection));
+  if (seal.kind === 'failed') return wrong(`store: ${seal.fault.sentence}`);
+  const linked = await linkWith(config, clock);
+  if (linked.kind === 'wrong') return wrong(linked.sentence);
+  const coordinator = new Coordinator(config, connections, linked.value, clock, seal.value);
   const { carrier } = coordinator;
   return {
     kind: 'read',
@@ -59,7 +65,9 @@ export async function clusterWorld(config: ClusterConfig): Promise<Clustered> {
       ...(carrier ? { carrier } : {}),
       accepts: (site) => coordinator.accepts(site),
       observers: () => coordinator.observers(),
-      elsewhere: { pages: () => coordinator.elsewhere(), probeNow: (id) => carrier?.notice('look', [id]) },
+      robots: () => coordinator.robots(),
+      elsewhere: coordinator.elsewhere,
+      linked: () => coordinator.linked,
       beside: (loop, signal, follow) => coordinator.run(loop, signal, follow),
     },
   };
@@ -76,7 +84,7 @@ async function linkWith(
 ): Promise<{ kind: 'read'; value: NatsConnection | undefined } | { kind: 'wrong'; sentence: string }> {
   if (config.nats === undefined) return { kind: 'read', value: undefined };
   const linked = await link({ ...config, nats: config.nats }, 'coordinator');
-  if (linked.kind === 'failed') return { kind: 'wrong', sentence: `nats: ${linked.sentence}` };
+  if (linked.kind === 'failed') return { kind: 'wrong', sentence: linked.sentence };
   for (const untilMs = clock.nowMs() + electionMsMax; ;) {
     try {
       await ensureStreams(linked.connection, config.natsReplicas, config.leaseMs);

@@ -3,7 +3,7 @@ import { locate } from '../../../house/provision.ts';
 import { Rounds, faults } from './trial/rounds.ts';
 
 /** Rounds beyond one of each fault; `npm run soak cluster` takes them by the hundred. */
-const more = 8;
+const more = 7;
 
 describe.skipIf(locate('nats-server') === undefined)('a cluster of real processes', () => {
   let rounds: Rounds;

@@ -5,25 +5,28 @@
 import { hostname } from 'node:os';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { jetstream } from '@nats-io/jetstream';
-import {
-  type Change,
-  type Kept,
-  type NewPageSettings,
-  type ObserverReport,
-  type Page,
-  type PageState,
-  type WatchedPage,
-  createdIds,
+import type {
+  Change,
+  Elsewhere,
+  Observation,
+  ObserverReport,
+  Page,
+  PageState,
+  RobotReport,
+  WatchedPage,
 } from 'revisit/ports';
+import { Asking } from './dispatch/asking.ts';
 import { Carrier } from './dispatch/carrier.ts';
 import { unlink } from './dispatch/link.ts';
+import type { Seal } from './dispatch/seal.ts';
 import { allShards, shardOf, subjects } from './dispatch/streams.ts';
 import { unpackNotice } from './dispatch/wire.ts';
 import { Leases } from './leases.ts';
 import { Observers } from './observers/observers.ts';
 import type { Connection } from './store/connection.ts';
-import { PostgresStore } from './store/postgres.ts';
+import type { PostgresStore } from './store/postgres.ts';
 import { SharedClock } from './store/shared-clock.ts';
+import { SpokenStore } from './store/spoken-store.ts';
 
 /** Often enough that a lease survives a lost renewal or two. */
 const renewalsPerLease = 4;
@@ -37,6 +40,8 @@ const rateMin = 1e-3;
 /** Less than the loop's own grace, so that it hears of what was given up. */
 const finishMsMax = 3_000;
 const finishPollMs = 20;
+/** Pages that are read at once when others speak of them. */
+const rereadBatch = 1_000;
 /** How many changes go to the stream before the place is remembered. */
 const publishBatch = 200;
 
@@ -76,38 +81,15 @@ export interface TurnedLoop {
   readonly settings: { readonly looksPerSecond: number };
   readonly wholeBudget: number;
   setBudget(whole: number, share?: number): void;
+  behind(): boolean;
   lend(requestsPerSecond: number): void;
   giveBack(requests: number): void;
   stir(): void;
   probeNow(id: string): boolean;
+  late(observation: Observation): void;
   batchOver(): Promise<void>;
   counts(): { readonly inFlight: number; readonly queued: number };
   onKept(listener: (changes: readonly Change[]) => void): () => void;
-}
-
-/** The shared store, which tells the others of what it was asked to change. */
-class SpokenStore extends PostgresStore {
-  tell: (ids: readonly string[]) => void = () => {};
-
-  override async addPages(...given: Parameters<PostgresStore['addPages']>): ReturnType<PostgresStore['addPages']> {
-    const kept = await super.addPages(...given);
-    if (kept.kind === 'kept') this.tell(createdIds(kept.value));
-    return kept;
-  }
-
-  override async updatePages(
-    changes: readonly { readonly id: string; readonly settings: Partial<NewPageSettings> }[],
-  ): Promise<Kept<readonly WatchedPage[]>> {
-    const kept = await super.updatePages(changes);
-    if (kept.kind === 'kept') this.tell(kept.value.map(({ page }) => page.id));
-    return kept;
-  }
-
-  override async removePages(ids: readonly string[]): Promise<Kept<readonly string[]>> {
-    const kept = await super.removePages(ids);
-    if (kept.kind === 'kept') this.tell(kept.value);
-    return kept;
-  }
 }
 
 /** Whether a part of the budget has moved so far that it is planned with anew; a small part is as much to those who live on it. */
@@ -126,7 +108,12 @@ export class Coordinator {
   /** Pages that others spoke of before their shard was ready. */
   readonly #missed = new Set<string>();
   readonly #observers: Observers | undefined;
+  readonly #asking: Asking;
+  #others = 0;
   #takingUp = false;
+  /** When it was last without its link. */
+  #unlinkedMs = -Infinity;
+  #saidLinked = true;
   #share = 1;
   /** Of the other coordinators, as they last said. */
   #othersDemand = 0;
@@ -137,22 +124,39 @@ export class Coordinator {
     connections: { readonly work: Connection; readonly leases: Connection },
     nats: NatsConnection | undefined,
     clock: SharedClock,
+    seal: Seal,
   ) {
     this.#config = config;
     this.#connections = [connections.work, connections.leases];
     this.#nats = nats;
     this.#clock = clock;
-    this.carrier = nats && new Carrier(nats, clock, config.natsReplicas, config.leaseMs);
+    this.carrier = nats && new Carrier(nats, clock, seal, config.natsReplicas, config.leaseMs);
     const holder = `${hostname()}-${process.pid}-${Math.floor(clock.nowMs() % 1e6)}`;
     this.leases = new Leases(connections.leases, holder, config.leaseMs, clock);
     this.store = new SpokenStore(connections.work, this.leases);
+    this.#asking = new Asking(
+      nats,
+      holder,
+      () => this.#others,
+      () => this.linked,
+    );
     this.#observers =
       nats && this.carrier && new Observers({ ...config, nats, carrier: this.carrier, store: this.store, clock });
     this.store.tell = (ids) => this.carrier?.notice('pages', ids);
   }
 
+  /** Whether robots can be asked; without NATS this process is its own robot. */
+  get linked(): boolean {
+    return this.carrier?.linked ?? true;
+  }
+
   observers(): readonly ObserverReport[] {
     return this.#observers?.reports() ?? [];
+  }
+
+  /** Undefined where this process is its own robot. */
+  robots(): readonly RobotReport[] | undefined {
+    return this.carrier?.robots();
   }
 
   accepts(site: string): boolean {
@@ -165,14 +169,18 @@ export class Coordinator {
       once: true,
     });
     const unhear = this.#hear(loop);
+    if (this.carrier) this.carrier.onLate = (observation) => loop.late(observation);
+    const unasked = this.#asking.hear();
     const publishing = this.#publish(loop, signal);
     const observing = this.#observers?.run(loop, signal);
     const following = this.#follow(signal, follow);
     while (!signal.aborted) {
+      this.#sayLink();
       const demand = this.#demandOf(loop);
-      const turn = await this.leases.renew(demand);
+      const turn = await this.leases.renew(demand, this.#isAble());
       for (const shard of turn.lost) this.#lose(loop, shard);
       void this.#takeUp(loop);
+      if (turn.coordinators !== undefined) this.#others = turn.coordinators - 1;
       if (turn.share !== undefined) {
         this.#othersDemand = demand / turn.share - demand;
         this.#useShare(loop, turn.share);
@@ -180,9 +188,25 @@ export class Coordinator {
       await this.#clock.sleep(this.#config.leaseMs / renewalsPerLease, signal);
     }
     unhear();
+    unasked();
     await Promise.all([publishing, observing, following]);
     await this.#finish(loop);
     await this.leases.release();
+  }
+
+  /** Whether it may have shards. After its link has been away, others keep them until it has been there for a while, or they would go to and fro. */
+  #isAble(): boolean {
+    const nowMs = this.#clock.nowMs();
+    if (!this.linked) this.#unlinkedMs = nowMs;
+    return nowMs - this.#unlinkedMs >= this.#config.leaseMs;
+  }
+
+  #sayLink(): void {
+    const { linked } = this;
+    if (linked === this.#saidLinked) return;
+    this.#saidLinked = linked;
+    if (linked) this.#config.log('info', 'the robots can be reached again');
+    else this.#config.log('warn', 'no robot can be reached: NATS does not answer; nothing is looked at until it does');
   }
 
   #useShare(loop: TurnedLoop, share: number): void {
@@ -280,16 +304,19 @@ export class Coordinator {
   }
 
   async #reread(loop: TurnedLoop, ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
-      const watched = await this.store.page(id).catch(() => 'unread' as const);
-      if (watched === 'unread') return;
-      if (!watched) loop.unwatch(id);
-      else if (this.#ready.has(shardOf(watched.page.site))) loop.watch(watched);
-      else {
-        loop.unwatch(id);
-        if (this.leases.held().has(shardOf(watched.page.site))) this.#missed.add(id);
-      }
+    for (let from = 0; from < ids.length; from += rereadBatch) {
+      const batch = ids.slice(from, from + rereadBatch);
+      const found = await this.store.pagesById(batch).catch(() => undefined);
+      if (!found) return;
+      const there = new Map(found.map((watched) => [watched.page.id, watched]));
+      for (const id of batch) this.#take(loop, id, there.get(id));
     }
+  }
+
+  #take(loop: TurnedLoop, id: string, watched: WatchedPage | undefined): void {
+    if (watched && this.#ready.has(shardOf(watched.page.site))) return loop.watch(watched);
+    loop.unwatch(id);
+    if (watched && this.leases.held().has(shardOf(watched.page.site))) this.#missed.add(id);
   }
 
   async #follow(signal: AbortSignal, follow: () => Promise<void>): Promise<void> {
@@ -300,10 +327,13 @@ export class Coordinator {
     }
   }
 
-  /** Pages that the others look after, as they stand in the store. */
-  elsewhere(): AsyncIterable<readonly WatchedPage[]> {
-    return this.store.pagesOf(allShards.filter((shard) => !this.#ready.has(shard)));
-  }
+  /** The other coordinators, and the pages that they look after as these stand in the store. */
+  readonly elsewhere: Elsewhere = {
+    pages: () => this.store.pagesOf(allShards.filter((shard) => !this.#ready.has(shard))),
+    probeNow: (ids) => this.carrier?.notice('look', ids),
+    ask: (question, patienceMs) => this.#asking.ask(question, patienceMs),
+    answerWith: (answer) => this.#asking.answerWith(answer),
+  };
 
   /** Whoever holds the first shard copies the log into the stream of changes, from where it was left. */
   async #publish(loop: TurnedLoop, signal: AbortSignal): Promise<void> {

@@ -56,3 +56,27 @@ test('shards are shared evenly, move when a holder is silent, and are kept by no
   await b.renew(3);
   expect(b.held().size).toBe(shardCount);
 });
+
+test('one that cannot reach the robots leaves its shards to those that can, and gets them again; where nobody can, all stay', async () => {
+  const [c, d] = [new Leases(connection, 'c'), new Leases(connection, 'd')];
+  const sizes = (): number[] => [c.held().size, d.held().size];
+  const half = [shardCount / 2, shardCount / 2];
+  await connection.query(`UPDATE coordinators SET until = now()`);
+  const turn = async (linked: readonly [boolean, boolean]): Promise<void> => {
+    // Those that have more than their part give it up first.
+    for (const _ of [0, 1]) {
+      await c.renew(1, linked[0]);
+      await d.renew(1, linked[1]);
+    }
+  };
+  await turn([true, true]);
+  expect(sizes()).toEqual(half);
+  await turn([false, true]);
+  expect(sizes()).toEqual([0, shardCount]);
+  await turn([false, false]);
+  expect(sizes()).toEqual([0, shardCount]);
+  await turn([true, true]);
+  expect(sizes()).toEqual(half);
+  await turn([false, false]);
+  expect(sizes()).toEqual(half);
+});

@@ -59,26 +59,32 @@ export class Leases implements Mandate {
     this.#doubtful.add(shard);
   }
 
-  /** Renews, takes what is free up to an even share, and gives back what is more than that. `demand` is how much of the budget this one could use. */
-  async renew(demand: number): Promise<Turn> {
+  /**
+   * Renews, takes what is free up to an even share, and gives back what is more than that. `demand` is how much of the budget this one could
+   * use. One that is not `linked` to the robots leaves its shards to those that are; where nobody is, all keep theirs, as giving
+   * them away would help nobody.
+   */
+  async renew(demand: number, linked = true): Promise<Turn> {
     const doubtful = [...this.#doubtful];
     const kept = await this.#connection.write(async (sql) => {
       await sql.query(
-        `INSERT INTO coordinators VALUES ($1, $2, now() + make_interval(secs => $3))
-         ON CONFLICT (holder) DO UPDATE SET demand = excluded.demand, until = excluded.until`,
-        [this.holder, demand, this.#leaseMs / 1000],
+        `INSERT INTO coordinators (holder, demand, until, linked) VALUES ($1, $2, now() + make_interval(secs => $3), $4)
+         ON CONFLICT (holder) DO UPDATE SET demand = excluded.demand, until = excluded.until, linked = excluded.linked`,
+        [this.holder, demand, this.#leaseMs / 1000, linked],
       );
       const askedAtMs = this.#clock.ownMs();
-      const { rows: there } = await sql.query<{ holder: string; demand: number; now: number }>(
-        `SELECT holder, demand, ${serverNow} AS now FROM coordinators WHERE until > now() ORDER BY holder`,
+      const { rows: there } = await sql.query<{ holder: string; demand: number; linked: boolean; now: number }>(
+        `SELECT holder, demand, linked, ${serverNow} AS now FROM coordinators WHERE until > now() ORDER BY holder`,
       );
       if (there[0]) this.#clock.heard(there[0].now, askedAtMs);
-      const even = Math.ceil(shardCount / Math.max(1, there.length));
+      const linkedNow = there.filter((one) => one.linked);
+      const able = linkedNow.length > 0 ? linkedNow : there;
+      const even = able.some(({ holder }) => holder === this.holder) ? Math.ceil(shardCount / able.length) : 0;
       const { rows: mine } = await sql.query<{ shard: number }>('SELECT shard FROM leases WHERE holder = $1', [
         this.holder,
       ]);
       const held = mine.map((row) => row.shard).sort((a, b) => a - b);
-      const surplus = held.splice(even);
+      const surplus = linkedNow.length > 0 ? held.splice(even) : [];
       if (surplus.length > 0)
         await sql.query('UPDATE leases SET holder = $2 WHERE holder = $1 AND shard = ANY ($3)', [
           this.holder,

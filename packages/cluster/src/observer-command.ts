@@ -1,28 +1,25 @@
 /** `revisit observer`: stands near its sources, remembers, and reports what is new. */
-import { join } from 'node:path';
+import { join as joinPath } from 'node:path';
 import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import { type Clock, type Observer, steadyClock } from 'revisit/ports';
 import { Intake } from './dispatch/intake.ts';
-import { type LinkOptions, link, unlink } from './dispatch/link.ts';
 import { pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { pieces } from './dispatch/wire.ts';
+import { type Joining, type Parting, join, whileWelcome } from './joining.ts';
 import { unlooked, unpackErrand } from './observers/errand.ts';
 import { Journal } from './observers/journal.ts';
 import { type Judge, Lookout } from './observers/lookout.ts';
-import type { RobotOptions } from './robot.ts';
+import { Pulse } from './pulse.ts';
 
-export interface ObserverCommand extends LinkOptions {
-  /** What the coordinators know it by. */
-  readonly name: string;
+export interface ObserverCommand extends Joining {
   readonly breadth: number;
   /** Where it keeps what it has found and not told. */
   readonly folder: string;
   /** Between two requests to one site, also over a restart. */
   readonly spacingMs: number;
-  readonly observer: (clock: Clock) => Observer;
+  readonly observer: (clock: Clock, isDrowsy: () => boolean) => Observer;
   readonly judge: Judge;
-  readonly log: RobotOptions['log'];
 }
 
 const wordEveryMs = 2_000;
@@ -33,30 +30,33 @@ const stirredMax = 500;
 const restMs = 500;
 const patrolMsMax = 500;
 
-/** Says what is wrong, or nothing when it left in peace. */
-export async function runObserver(command: ObserverCommand, signal: AbortSignal): Promise<string | undefined> {
+export async function runObserver(command: ObserverCommand, signal: AbortSignal): Promise<Parting> {
   const clock = steadyClock;
+  const joined = await join(command, 'observer');
+  if (joined.kind === 'wrong') return joined;
+  const { connection, name } = joined;
   let journal: Journal;
   try {
-    journal = await Journal.open(join(command.folder, `${command.name}.findings`));
+    journal = await Journal.open(joinPath(command.folder, `${name}.findings`));
   } catch (error) {
-    return `--data ${command.folder}: ${(error as Error).message}`;
+    await connection.close();
+    return { kind: 'wrong', sentence: `--data ${command.folder}: ${(error as Error).message}` };
   }
-  const linked = await link(command, `observer ${command.name}`);
-  if (linked.kind === 'failed') return `--nats ${linked.sentence}`;
-  const observer = command.observer(clock);
+  const pulse = new Pulse(clock);
+  const observer = command.observer(clock, () => pulse.isDrowsy);
   const lookout = new Lookout(observer, command.judge, clock, journal);
   const untold = journal.findings().length;
-  command.log('info', 'observer at work', { name: command.name, ...(untold > 0 ? { untold } : {}) });
+  command.log('info', 'observer at work', { name, ...(untold > 0 ? { untold } : {}) });
   // The one before may have asked a site a moment before it ended; it stamped the journal at every word.
   const idleMs = clock.nowMs() - (journal.aliveMs ?? -Infinity);
   await clock.sleep(Math.max(0, Math.min(command.spacingMs, command.spacingMs + wordEveryMs - idleMs)), signal);
-  const post = new Post(command, linked.connection, lookout, journal, clock);
-  await Promise.all([post.take(signal), post.speak(signal), patrol(lookout, clock, signal)]);
-  await journal.close();
-  await observer.close();
-  await unlink(linked.connection);
-  return undefined;
+  const post = new Post({ ...command, name }, connection, lookout, journal, clock);
+  return whileWelcome(joined, observer, signal, async (until) => {
+    await Promise.all([post.take(until), post.speak(until), patrol(lookout, clock, until)]);
+    post.leave();
+    // What it has found and not told stays on its disk.
+    await journal.close();
+  });
 }
 
 /** Looks go on whether or not anybody can be told. */
@@ -64,21 +64,29 @@ async function patrol(lookout: Lookout, clock: Clock, signal: AbortSignal): Prom
   while (!signal.aborted) await clock.sleep(Math.min(patrolMsMax, await lookout.patrol()), signal);
 }
 
-/** Let go of a site; let go of what was found on pages that are looked at from elsewhere now. */
+/** Let go of a site; let go of what was found on pages that are looked at from elsewhere now; look less often at sites. */
 interface Question {
   readonly shed?: string;
   readonly forget?: readonly string[];
+  readonly slow?: readonly string[];
+  readonly factor?: number;
 }
 
 /** What goes between the observer and its coordinators. */
 class Post {
-  readonly #command: ObserverCommand;
+  readonly #command: ObserverCommand & { readonly name: string };
   readonly #connection: NatsConnection;
   readonly #lookout: Lookout;
   readonly #journal: Journal;
   readonly #clock: Clock;
 
-  constructor(command: ObserverCommand, connection: NatsConnection, lookout: Lookout, journal: Journal, clock: Clock) {
+  constructor(
+    command: ObserverCommand & { readonly name: string },
+    connection: NatsConnection,
+    lookout: Lookout,
+    journal: Journal,
+    clock: Clock,
+  ) {
     this.#command = command;
     this.#connection = connection;
     this.#lookout = lookout;
@@ -146,8 +154,7 @@ class Post {
 
   /** Says every two seconds that it is there, and what it has found as soon as it has; and answers questions. */
   async speak(signal: AbortSignal): Promise<void> {
-    const { name } = this.#command;
-    const ears = this.#connection.subscribe(subjects.ask(name), {
+    const ears = this.#connection.subscribe(subjects.ask(this.#command.name), {
       callback: (error, message) => {
         if (error) return;
         void this.#reply(message.json<Question>()).then((answer) => message.respond(JSON.stringify(answer)));
@@ -158,18 +165,32 @@ class Post {
     while (!signal.aborted) {
       found = new AbortController();
       await this.#journal.alive(this.#clock.nowMs()).catch(() => {});
-      const word = { atMs: this.#clock.nowMs(), ...this.#lookout.counts(), stirred: this.#lookout.stirred(stirredMax) };
-      // What was said to a link that is away would be said late, in one breath.
-      if (this.#connection.getServer() !== '' && !this.#connection.isClosed())
-        this.#connection.publish(subjects.word(name), JSON.stringify(word));
+      this.#say();
       await this.#clock.sleep(wordEveryMs, AbortSignal.any([signal, found.signal]));
       if (found.signal.aborted) await this.#clock.sleep(gatherMs, signal);
     }
     ears.unsubscribe();
   }
 
+  #say(more: { readonly leaves?: true } = {}): void {
+    const stirred = this.#lookout.stirred(stirredMax);
+    const word = { atMs: this.#clock.nowMs(), ...this.#lookout.counts(), stirred, ...more };
+    // What was said to a link that is away would be said late, in one breath.
+    if (this.#connection.getServer() !== '' && !this.#connection.isClosed())
+      this.#connection.publish(subjects.word(this.#command.name), JSON.stringify(word));
+  }
+
+  /** Nobody looks from here any more, and nothing waits here to be told: its sites may be looked at from elsewhere at once. */
+  leave(): void {
+    if (!this.#lookout.hasUntold) this.#say({ leaves: true });
+  }
+
   async #reply(question: Question): Promise<unknown> {
     if (question.forget) await this.#lookout.forget(question.forget);
+    if (question.slow && question.factor! > 0 && question.factor! < 1) {
+      this.#lookout.slow(question.slow, question.factor!);
+      return { slowed: true };
+    }
     if (question.shed === undefined) return {};
     const agoMs = await this.#lookout.shed(question.shed);
     return agoMs === 'untold' ? { untold: true } : { agoMs };

@@ -1,27 +1,24 @@
-/** `revisit robot`: joins a cluster and fetches until it is told to leave. */
+/** `revisit robot`: joins a cluster and fetches until it is told to leave, or its key is taken back. */
 import { type Clock, type Observer, steadyClock } from 'revisit/ports';
-import { type LinkOptions, link, unlink } from './dispatch/link.ts';
-import { Robot, type RobotOptions } from './robot.ts';
+import { type Joining, type Parting, join, whileWelcome } from './joining.ts';
+import { Pulse } from './pulse.ts';
+import { Robot } from './robot.ts';
 
-export interface RobotCommand extends LinkOptions {
-  /** Under which it writes its results. */
-  readonly name: string;
+export interface RobotCommand extends Joining {
   readonly breadth: number;
-  readonly observer: (clock: Clock) => Observer;
-  readonly log: RobotOptions['log'];
+  readonly observer: (clock: Clock, isDrowsy: () => boolean) => Observer;
 }
 
-/** Says what is wrong, or nothing when it left in peace. */
-export async function runRobot(command: RobotCommand, signal: AbortSignal): Promise<string | undefined> {
-  const linked = await link(command, `robot ${command.name}`);
-  if (linked.kind === 'failed') return `--nats ${linked.sentence}`;
-  const { connection } = linked;
+export async function runRobot(command: RobotCommand, signal: AbortSignal): Promise<Parting> {
+  const joined = await join(command, 'robot');
+  if (joined.kind === 'wrong') return joined;
+  const { connection, name } = joined;
   const clock = steadyClock;
-  const observer = command.observer(clock);
-  const { breadth, log, name } = command;
-  log('info', 'robot at work', { breadth });
-  await new Robot({ connection, name, observer, clock, breadth, log }).run(signal);
-  await observer.close();
-  await unlink(connection);
-  return undefined;
+  const pulse = new Pulse(clock);
+  const observer = command.observer(clock, () => pulse.isDrowsy);
+  const { breadth, log } = command;
+  log('info', 'robot at work', { name, breadth });
+  return whileWelcome(joined, observer, signal, (until) =>
+    new Robot({ connection, name, observer, clock, pulse, breadth, log }).run(until),
+  );
 }

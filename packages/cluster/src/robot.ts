@@ -7,13 +7,16 @@
  *   come before   another robot had it and fell silent: when that one looked nobody knows, so it is handed back unlooked and
  *                 its coordinator asks again when the site's spacing from now has passed
  *   ours before   its result is sent again, without a look
+ *   slept over    this process was stopped while it had the probe: handed back likewise
  */
+import { hostname } from 'node:os';
 import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import type { Clock, Observer, Probe } from 'revisit/ports';
 import { Intake } from './dispatch/intake.ts';
 import { consumers, pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { handedBack, packObservation, unpackProbe } from './dispatch/wire.ts';
+import type { Pulse } from './pulse.ts';
 
 export interface RobotOptions {
   readonly connection: NatsConnection;
@@ -21,11 +24,14 @@ export interface RobotOptions {
   readonly name: string;
   readonly observer: Observer;
   readonly clock: Clock;
+  readonly pulse: Pulse;
   /** Looks under way at once. */
   readonly breadth: number;
   readonly log: (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void;
 }
 
+/** Robots may share a key and so a name; who each is beside it. */
+const self = `${hostname()}-${process.pid}`;
 /** Between two tries to send a result while the servers are away. */
 const restMs = 500;
 /** A result that cannot be sent for so long is of no use: its page has been looked at again. */
@@ -82,14 +88,27 @@ export class Robot {
   async #answer(probe: Probe, again: boolean): Promise<readonly Uint8Array[]> {
     const before = this.#recent.get(probe.id) ?? this.#looking.get(probe.id);
     if (before) return before;
-    const { clock, observer } = this.#options;
-    if (again) return packObservation(handedBack(probe, clock.nowMs(), 'The robot that had the probe was lost.'));
-    const looking = observer.observe(probe).then(packObservation);
+    const { pulse } = this.#options;
+    if (again || pulse.isDrowsy) return this.#handBack(probe);
+    const looking = this.#look(probe);
     this.#looking.set(probe.id, looking);
     const pieces = await looking;
     this.#looking.delete(probe.id);
     this.#remember(probe.id, pieces);
     return pieces;
+  }
+
+  #handBack(probe: Probe): readonly Uint8Array[] {
+    return packObservation(
+      handedBack(probe, this.#options.clock.nowMs(), 'The robot that had the probe was lost, or stood still.'),
+    );
+  }
+
+  async #look(probe: Probe): Promise<readonly Uint8Array[]> {
+    const { clock, observer, pulse } = this.#options;
+    const sinceMs = clock.nowMs();
+    const observation = await observer.observe(probe);
+    return pulse.sleptSince(sinceMs) ? this.#handBack(probe) : packObservation(observation);
   }
 
   #remember(id: string, pieces: readonly Uint8Array[]): void {
@@ -111,6 +130,7 @@ export class Robot {
     for (const [place, piece] of pieces.entries()) {
       const about = headers();
       about.set('probe', probe.id);
+      about.set('process', self);
       about.set('piece', String(place));
       about.set('pieces', String(pieces.length));
       for (;;) {

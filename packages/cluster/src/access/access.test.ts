@@ -3,23 +3,31 @@ import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { type NatsConnection, nkeys } from '@nats-io/transport-node';
+import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { type NatsConnection, headers, nkeys } from '@nats-io/transport-node';
 import { type Observation, type Probe, systemClock } from 'revisit/ports';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from '../../../daemon/src/trial/command.ts';
+import { eventually, revisit } from '../../../daemon/src/trial/command.ts';
 import { leash } from '../../../daemon/src/trial/leash.ts';
 import { locate } from '../../../../house/provision.ts';
 import { Carrier } from '../dispatch/carrier.ts';
 import { link } from '../dispatch/link.ts';
+import { sealWith } from '../dispatch/seal.ts';
 import { consumers, ensureErrands, ensureStreams, shardOf, streams, subjects } from '../dispatch/streams.ts';
+import { packObservation, packProbe } from '../dispatch/wire.ts';
+import { runRobot } from '../robot-command.ts';
+import { runObserver } from '../observer-command.ts';
+import { packErrand } from '../observers/errand.ts';
+import { Pulse } from '../pulse.ts';
 import { Robot } from '../robot.ts';
 import { freePort } from '../trial/postgres-server.ts';
+import { readKey } from './key-file.ts';
 import { Keyring } from './keyring.ts';
 
 const openssl = spawnSync('openssl', ['version']).status === 0;
 const folder = mkdtempSync(join(tmpdir(), 'revisit-access-'));
 const ca = join(folder, 'server.pem');
+const seal = sealWith(Buffer.from('key'));
 
 /** A certificate for loopback that signs itself. */
 function certify(): void {
@@ -55,7 +63,9 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       keys.add('coordinator', 'home');
       keys.add('robot', 'r1');
       keys.add('robot', 'r2');
+      keys.add('robot', 'r3');
       keys.add('observer', 'near');
+      keys.add('observer', 'east');
       keys.add('reader', 'reader');
       child = leash(spawn(locate('nats-server')!, ['-c', keys.configFile], { stdio: 'ignore' }));
       for (;;) {
@@ -91,36 +101,61 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
           .then(() => done((ears.unsubscribe(), 'allowed')));
       });
 
-    test('a robot does its work over TLS with nothing but its key', async () => {
-      const home = await as('home');
-      const site = 'a.example';
-      const carrier = new Carrier(home, systemClock);
-      await carrier.listen(shardOf(site));
+    const gone = (probe: Probe, status: number): Observation => {
+      const outcome = { kind: 'gone', status } as const;
+      return { probe, startedAtMs: 1, endedAtMs: 2, outcome, bytesReceived: 1, requests: 1 };
+    };
+
+    /** A robot that finds everything gone, until it is told to stop; answers what it has looked at, without seals. */
+    async function work(name: string): Promise<() => Promise<readonly string[]>> {
       const stop = new AbortController();
       const looked: string[] = [];
       const observer = {
         observe: (probe: Probe): Promise<Observation> => {
-          looked.push(probe.id);
-          const outcome = { kind: 'gone', status: 410 } as const;
-          return Promise.resolve({ probe, startedAtMs: 1, endedAtMs: 2, outcome, bytesReceived: 1, requests: 1 });
+          looked.push(probe.id.split('.')[0]!);
+          return Promise.resolve(gone(probe, 410));
         },
         close: () => Promise.resolve(),
       };
-      const robot = new Robot({
-        connection: await as('r1'),
-        name: 'r1',
-        observer,
-        clock: systemClock,
-        breadth: 2,
-        log: () => {},
-      });
-      const working = robot.run(stop.signal);
+      const about = { name, observer, clock: systemClock, pulse: new Pulse(systemClock), breadth: 2, log: () => {} };
+      const working = new Robot({ connection: await as(name), ...about }).run(stop.signal);
+      return async () => {
+        stop.abort();
+        await working;
+        return looked;
+      };
+    }
+
+    test('a robot does its work over TLS with nothing but its key', async () => {
+      const home = await as('home');
+      const site = 'a.example';
+      const carrier = new Carrier(home, systemClock, seal);
+      await carrier.listen(shardOf(site));
+      const stop = await work('r1');
       const probe = { id: 'p1', url: `https://${site}/`, site, pageIds: [], atMs: 0, validators: {} };
       expect(await carrier.observe(probe)).toMatchObject({ outcome: { kind: 'gone' } });
-      stop.abort();
-      await working;
+      expect(await stop()).toEqual(['p1']);
       await carrier.close();
-      expect(looked).toEqual(['p1']);
+    });
+
+    test('a robot cannot answer what it was not given, nor keep another from answering', async () => {
+      const site = 'a.example';
+      const carrier = new Carrier(await as('home'), systemClock, seal);
+      await carrier.listen(shardOf(site));
+      const probe = { id: 'p-7', url: `https://${site}/`, site, pageIds: [], atMs: 0, validators: {} };
+      const open = carrier.observe(probe);
+      const hostile = jetstream(await as('r2'));
+      const forged = (id: string) => packObservation(gone({ ...probe, id }, 404))[0]!;
+      for (const id of ['p-7', sealWith(Buffer.from('guess'))('p-7'), 'p-7.'])
+        for (const msgID of [`${id}/0`, `${id}/r1/0`]) {
+          const about = headers();
+          about.set('probe', id);
+          await hostile.publish(subjects.observation(shardOf(site), 'r2'), forged(id), { headers: about, msgID });
+        }
+      const stop = await work('r1');
+      expect(await open).toMatchObject({ probe, outcome: { kind: 'gone', status: 410 } });
+      expect(await stop()).toEqual(['p-7']);
+      await carrier.close();
     });
 
     test('a robot can write its own results and nothing else, and read nothing but its own answers', async () => {
@@ -154,13 +189,135 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       expect(await hear(near, subjects.ask('far'))).toBe('refused');
     });
 
-    test('a reader follows the changes and cannot write them', async () => {
+    test('a reader follows the changes and cannot write them; what a robot has sent there it does not see', async () => {
       const reader = await as('reader');
       const home = await as('home');
+      const probe = { id: 'q', url: 'https://q.example/', site: 'q.example', pageIds: [], atMs: 0, validators: {} };
+      await jetstream(home).publish(subjects.probe(2), packProbe(probe));
+      // Whoever pulls says where the messages are to go.
+      const manager = await jetstreamManager(home);
+      const before = (await manager.streams.info(streams.changes)).state.messages;
+      const r1 = await as('r1');
+      r1.publish(`$JS.API.CONSUMER.MSG.NEXT.${streams.probes}.${consumers.robots}`, '1', { reply: subjects.change(0) });
+      await eventually(async () => (await manager.streams.info(streams.changes)).state.messages > before);
       expect(await say(home, subjects.change(0))).toBe('taken');
-      const consumer = await jetstream(reader).consumers.get(streams.changes);
-      expect((await consumer.next({ expires: 2_000 }))?.string()).toBe('x');
+      const changes = { filter_subject: subjects.change('>') };
+      const readers = await jetstreamManager(reader, { checkAPI: false });
+      await readers.consumers.add(streams.changes, {
+        durable_name: 'mine',
+        ack_policy: AckPolicy.Explicit,
+        ...changes,
+      });
+      for (const name of ['mine', { filter_subjects: subjects.change('>') }]) {
+        const consumer = await jetstream(reader).consumers.get(streams.changes, name as string);
+        const message = await consumer.next({ expires: 2_000 });
+        expect([message?.subject, message?.string()]).toEqual([subjects.change(0), 'x']);
+        message!.ack();
+      }
+      const all = { durable_name: 'all', ack_policy: AckPolicy.Explicit };
+      await expect(readers.consumers.add(streams.changes, all)).rejects.toThrow(/[Pp]ermission/);
+      const probes = { ...all, filter_subject: subjects.probe(2) };
+      await expect(readers.consumers.add(streams.changes, probes)).rejects.toThrow(/[Pp]ermission/);
       expect(await say(reader, subjects.change(0))).toBe('refused');
+      await manager.streams.purge(streams.probes);
+    });
+
+    test.each([
+      ['r1.nk', ['--name', 'r9'], /--name r9: the key is that of robot r1 \(--nats-key \S*r1.nk\)/],
+      [
+        'plain.nk',
+        ['--name', 'r9'],
+        /--name r9: the servers refuse results under this name with the key in .*plain.nk/,
+      ],
+      ['near.nk', [], /--nats-key \S*near.nk: the key is that of observer near; .* add robot near/],
+      ['nosuch', [], /--nats-key \S*nosuch: cannot be read \(ENOENT\)/],
+      ['server.pem', [], /--nats-key \S*server.pem: it holds no key/],
+      ['stranger.nk', [], /--nats-key \S*stranger.nk: the servers at \S+ refuse this key/],
+    ] as const)('a robot with %s and %j is told at once', async (key, words, sentence) => {
+      // As keys were made before they said whose they are.
+      writeFileSync(join(folder, 'plain.nk'), readFileSync(join(folder, 'r1.nk'), 'utf8').split('\n')[0]!);
+      writeFileSync(join(folder, 'stranger.nk'), nkeys.createUser().getSeed());
+      const reach = ['--nats', url, '--nats-ca', ca, '--nats-key', join(folder, key)];
+      const ended = await revisit(['robot', ...reach, ...words]);
+      expect(ended).toMatchObject({ code: 2, out: '' });
+      expect(ended.err).toMatch(sentence);
+    });
+
+    test('a robot whose key is taken back says so and ends, and what it had goes to others', async () => {
+      const site = 'b.example';
+      const carrier = new Carrier(await as('home'), systemClock, seal);
+      await carrier.listen(shardOf(site));
+      const reach = { nats: url, natsKey: join(folder, 'r3.nk'), natsCa: ca };
+      const said: string[] = [];
+      let has = false;
+      let end = (): void => {};
+      const observer = {
+        observe: (probe: Probe): Promise<Observation> =>
+          new Promise((done) => {
+            has = true;
+            const outcome = { kind: 'failed', fault: { code: 'stopped', sentence: 'The look was ended.' } } as const;
+            const ended = { probe, startedAtMs: 1, endedAtMs: 2, outcome, bytesReceived: 1, requests: 1 };
+            end = () => done(ended);
+          }),
+        close: () => Promise.resolve(end()),
+      };
+      const command = { name: undefined, usualName: 'robot-1', breadth: 2, observer: () => observer };
+      const log = (level: string, message: string) => void (level === 'warn' && said.push(message));
+      const parting = runRobot({ ...reach, ...command, log }, new AbortController().signal);
+      const open = carrier.observe({ id: 'b', url: `https://${site}/`, site, pageIds: [], atMs: 0, validators: {} });
+      await eventually(() => has);
+      const stop = new AbortController();
+      const about = { ...command, name: 'r1', observer, clock: systemClock, pulse: new Pulse(systemClock), log };
+      const next = new Robot({ ...about, connection: await as('r1') });
+      keys.remove('r3');
+      child.kill('SIGHUP');
+      const working = next.run(stop.signal);
+      expect(await open).toMatchObject({ outcome: { fault: { code: 'robot-lost' } } });
+      expect(await parting).toMatchObject({
+        kind: 'failed',
+        sentence: expect.stringMatching(/r3.nk: .* refuse this key/),
+      });
+      expect(said).toContainEqual(expect.stringMatching(/r3.nk: .* refuse this key/));
+      stop.abort();
+      await working;
+      await carrier.close();
+    });
+
+    test('an observer whose key is taken back stops looking at once, keeps what it has found, and says so', async () => {
+      const home = await as('home');
+      await ensureErrands(home, 'east');
+      const site = 'c.example';
+      let looks = 0;
+      const observer = {
+        observe: (probe: Probe): Promise<Observation> => {
+          const body = Buffer.from(`<p>edition ${looks++}</p>`);
+          const about = { mediaType: 'text/html', charset: 'utf-8', validators: {} };
+          const outcome = { kind: 'fetched', status: 200, body, ...about } as const;
+          return Promise.resolve({ probe, startedAtMs: 1, endedAtMs: 2, outcome, bytesReceived: 1, requests: 1 });
+        },
+        close: () => Promise.resolve(),
+      };
+      const judge = () => Promise.resolve({ changed: true, remembered: { state: '', atMs: 0, text: '' } });
+      const reach = { nats: url, natsKey: join(folder, 'east.nk'), natsCa: ca };
+      const command = { name: undefined, usualName: 'x', breadth: 2, folder, spacingMs: 1, judge, log: () => {} };
+      const running = new AbortController().signal;
+      const parting = runObserver({ ...reach, ...command, observer: () => observer }, running);
+      const probe = { id: 'c', url: `https://${site}/`, site, pageIds: ['x'], atMs: 0, validators: {} };
+      // A mandate that would last for ever.
+      const mandate = { everyMs: 100, forMs: 1e12, sinceMs: 1e12 };
+      const pages = [{ id: 'x', select: { kind: 'text' as const }, options: {} }];
+      await jetstream(home).publish(subjects.errand('east'), packErrand({ probe, mandate, base: '', pages }));
+      await eventually(() => looks > 3);
+      keys.remove('east');
+      child.kill('SIGHUP');
+      expect(await parting).toMatchObject({
+        kind: 'failed',
+        sentence: expect.stringMatching(/east.nk: .* refuse this key/),
+      });
+      const stopped = looks;
+      await systemClock.sleep(500);
+      expect(looks).toBe(stopped);
+      expect(readFileSync(join(folder, 'east.findings'), 'utf8').split('\n').length).toBeGreaterThan(3);
     });
 
     test('a key that was taken back opens nothing', async () => {
@@ -187,7 +344,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       const home = await as('home');
       const accounts = join(folder, 'accounts.conf');
       const good = readFileSync(accounts, 'utf8');
-      const known = nkeys.fromSeed(Buffer.from(readFileSync(join(folder, 'home.nk'), 'utf8').trim())).getPublicKey();
+      const known = readKey(readFileSync(join(folder, 'home.nk'), 'utf8'))!.publicKey;
       expect(good).toContain(known);
       writeFileSync(accounts, good.replaceAll(known, nkeys.createUser().getPublicKey()));
       let refusals = 0;
@@ -232,6 +389,18 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       await expect(asks('r1', streams.errands, 'near')).rejects.toThrow(/[Pp]ermission/);
       await expect(asks('near', streams.probes, consumers.robots)).rejects.toThrow(/[Pp]ermission/);
       expect(await delivered()).toEqual(before);
+    });
+
+    test('several servers that all refuse a key refuse it in one sentence', async () => {
+      const both = `${url},${url.replace('127.0.0.1', 'localhost')}`;
+      const stranger = join(folder, 'stranger.nk');
+      expect(await link({ nats: both, natsKey: stranger, natsCa: ca }, 'r9')).toEqual({
+        kind: 'failed',
+        sentence: expect.stringMatching(/stranger.nk: the servers at \S+ refuse this key/),
+      });
+      const good = await link({ nats: both, natsKey: join(folder, 'r1.nk'), natsCa: ca }, 'r1');
+      if (good.kind === 'failed') throw new Error(good.sentence);
+      await good.connection.close();
     });
 
     test('without a key there is no way in', async () => {

@@ -24,7 +24,7 @@ interface Permissions {
 /** Where answers to the holder of this key go. */
 export const inboxOf = (key: string): string => `_INBOX_${key}`;
 
-export function permissionsOf({ role, name, key }: Grant): Permissions {
+function permissionsOf({ role, name, key }: Grant): Permissions {
   const inbox = `${inboxOf(key)}.>`;
   switch (role) {
     case 'coordinator':
@@ -44,10 +44,11 @@ export function permissionsOf({ role, name, key }: Grant): Permissions {
       return {
         publish: [
           `$JS.API.STREAM.INFO.${streams.changes}`,
-          `$JS.API.CONSUMER.*.${streams.changes}`,
-          `$JS.API.CONSUMER.*.${streams.changes}.>`,
-          `$JS.API.CONSUMER.MSG.NEXT.${streams.changes}.>`,
-          `$JS.API.CONSUMER.DURABLE.CREATE.${streams.changes}.>`,
+          // Of the changes alone: whoever pulls probes can have them sent into this stream, where they keep their own subject.
+          `$JS.API.CONSUMER.CREATE.${streams.changes}.*.${subjects.change('>')}`,
+          `$JS.API.CONSUMER.INFO.${streams.changes}.*`,
+          `$JS.API.CONSUMER.DELETE.${streams.changes}.*`,
+          `$JS.API.CONSUMER.MSG.NEXT.${streams.changes}.*`,
           `$JS.ACK.${streams.changes}.>`,
         ],
         subscribe: [inbox],

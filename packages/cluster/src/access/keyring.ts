@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
 import { type Grant, type NatsServing, type Role, accountsConfig, natsConfig } from './grants.ts';
+import { keyText } from './key-file.ts';
 
 const nameForm = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
@@ -61,7 +62,7 @@ export class Keyring {
     const pair = nkeys.createUser();
     this.#write({ ...kept, grants: [...kept.grants, { role, name, key: pair.getPublicKey() }] });
     const seedFile = join(this.#folder, `${name}.nk`);
-    writeFileSync(seedFile, `${new TextDecoder().decode(pair.getSeed())}\n`, { mode: 0o600 });
+    writeFileSync(seedFile, keyText(pair.getSeed(), role, name), { mode: 0o600 });
     chmodSync(seedFile, 0o600);
     return { kind: 'done', seedFile, configFile: this.configFile };
   }

@@ -8,10 +8,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { locate } from '../../../../house/provision.ts';
 import { runObserver } from '../observer-command.ts';
 import { packErrand } from '../observers/errand.ts';
+import { Pulse } from '../pulse.ts';
 import { Robot } from '../robot.ts';
 import { runRobot } from '../robot-command.ts';
 import { type NatsServer, startNats } from '../trial/nats-server.ts';
 import { Carrier } from './carrier.ts';
+import { sealWith } from './seal.ts';
 import { consumers, ensureErrands, ensureStreams, shardOf, streams, subjects } from './streams.ts';
 import { packObservation, packProbe } from './wire.ts';
 
@@ -22,6 +24,7 @@ const hurried: Clock = {
 };
 
 const site = 'a.example';
+const seal = sealWith(Buffer.from('key'));
 let count = 0;
 const probe = (): Probe => ({
   id: `p${count++}`,
@@ -33,11 +36,12 @@ const probe = (): Probe => ({
 });
 
 class Looker implements Observer {
+  /** Without their seals. */
   readonly looked: string[] = [];
   hold: Promise<void> = Promise.resolve();
 
   async observe(asked: Probe): Promise<Observation> {
-    this.looked.push(asked.id);
+    this.looked.push(asked.id.split('.')[0]!);
     await this.hold;
     const outcome = { kind: 'not-modified' } as const;
     return { probe: asked, startedAtMs: 5, endedAtMs: 9, outcome, bytesReceived: 1, requests: 1 };
@@ -68,18 +72,20 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
   });
 
   async function carrier(clock: Clock = systemClock): Promise<Carrier> {
-    const made = new Carrier(connection, clock);
+    const made = new Carrier(connection, clock, seal);
     stops.push(() => void made.close());
     await made.listen(shardOf(site));
     return made;
   }
 
-  function robot(): Looker {
+  function robot(clock: Pick<Clock, 'nowMs'> = systemClock): Looker {
     const looker = new Looker();
     const stop = new AbortController();
     stops.push(() => stop.abort());
     const log = (): void => {};
-    void new Robot({ connection, name: 'r', observer: looker, clock: systemClock, breadth: 4, log }).run(stop.signal);
+    const pulse = new Pulse(clock);
+    const about = { name: 'r', observer: looker, clock: { ...systemClock, ...clock }, pulse, breadth: 4, log };
+    void new Robot({ connection, ...about }).run(stop.signal);
     return looker;
   }
 
@@ -146,6 +152,23 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     expect(await open).toMatchObject({ requests: 0, outcome: { kind: 'refused', fault: { code: 'robot-lost' } } });
   });
 
+  test('that was believed to be lost and is answered after all is a look', async () => {
+    const asked = probe();
+    const looker = robot();
+    let goOn = (): void => {};
+    looker.hold = new Promise((resolve) => (goOn = resolve));
+    const sender = await carrier(hurried);
+    const late: Observation[] = [];
+    sender.onLate = (observation) => late.push(observation);
+    const open = sender.observe(asked);
+    while (looker.looked.length === 0) await systemClock.sleep(5);
+    await (await jetstreamManager(connection)).streams.purge(streams.probes);
+    expect(await open).toMatchObject({ requests: 0, outcome: { kind: 'refused', fault: { code: 'robot-lost' } } });
+    goOn();
+    while (late.length === 0) await systemClock.sleep(5);
+    expect(late).toMatchObject([{ probe: asked, requests: 1, outcome: { kind: 'not-modified' } }]);
+  });
+
   test('that is sent while the server is away goes out once when it is back', async () => {
     const sender = await carrier();
     const looker = robot();
@@ -167,14 +190,14 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     const sender = await carrier();
     const open = sender.observe(asked);
     // The same again, as another message.
-    await jetstream(connection).publish(subjects.probe(shardOf(site)), packProbe(asked));
+    await jetstream(connection).publish(subjects.probe(shardOf(site)), packProbe({ ...asked, id: seal(asked.id) }));
     while (looker.looked.length === 0) await systemClock.sleep(5);
     await systemClock.sleep(100);
     goOn();
     expect(await open).toMatchObject({ outcome: { kind: 'not-modified' } });
     const late = packObservation(await looker.observe(asked));
     const about = headers();
-    about.set('probe', asked.id);
+    about.set('probe', seal(asked.id));
     await jetstream(connection).publish(subjects.observation(shardOf(site), 'r'), late[0], { headers: about });
     expect((await sender.observe(probe())).outcome.kind).toBe('not-modified');
     // Once for the probe, and once by this test itself.
@@ -185,7 +208,7 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     const folder = mkdtempSync(join(tmpdir(), 'revisit-leaver-'));
     const stop = new AbortController();
     const [near, far] = [new Looker(), new Looker()];
-    const command = { nats: nats.url, name: 'leaver', breadth: 4, log: () => {} };
+    const command = { nats: nats.url, name: 'leaver', usualName: 'leaver', breadth: 4, log: () => {} };
     const judge = () => Promise.reject(new Error('Nothing is fetched here.'));
     await ensureErrands(connection, 'leaver');
     const left = [
@@ -202,7 +225,7 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
       await systemClock.sleep(5);
     await nats.kill();
     stop.abort();
-    expect(await Promise.all(left)).toEqual([undefined, undefined]);
+    expect(await Promise.all(left)).toEqual([{ kind: 'left' }, { kind: 'left' }]);
     rmSync(folder, { recursive: true, force: true });
     await nats.start();
     // Our own connection needs a moment to find the server again.
@@ -212,6 +235,42 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
         () => false,
       );
     while (!(await isBack())) await systemClock.sleep(50);
+  });
+
+  test('that a robot only says it is at is taken back after minutes', async () => {
+    let aheadMs = 0;
+    const sender = await carrier({ ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs });
+    const looker = robot();
+    looker.hold = new Promise(() => {});
+    const open = sender.observe(probe());
+    while (looker.looked.length === 0) await systemClock.sleep(5);
+    aheadMs = 11 * 60_000;
+    expect(await open).toMatchObject({ requests: 0, outcome: { kind: 'refused', fault: { code: 'robot-lost' } } });
+    const manager = await jetstreamManager(connection);
+    expect((await manager.streams.info(streams.probes)).state.messages).toBe(0);
+  });
+
+  test('that a robot has slept over is handed back, and so is what comes while it wakes', async () => {
+    let nowMs = 1e12;
+    const looker = robot({ nowMs: () => nowMs });
+    const sender = await carrier();
+    let goOn = (): void => {};
+    looker.hold = new Promise((resolve) => (goOn = resolve));
+    const [slept, asked, after] = [probe(), probe(), probe()];
+    const open = sender.observe(slept);
+    while (looker.looked.length === 0) await systemClock.sleep(5);
+    nowMs += 3_000;
+    goOn();
+    const handedBack = { requests: 0, outcome: { kind: 'refused', fault: { code: 'robot-lost' } } };
+    expect(await open).toMatchObject(handedBack);
+    expect(await sender.observe(asked)).toMatchObject(handedBack);
+    // A second at a time: it is awake.
+    for (let second = 0; second < 6; second++) {
+      nowMs += 1_000;
+      await systemClock.sleep(250);
+    }
+    expect(await sender.observe(after)).toMatchObject({ outcome: { kind: 'not-modified' } });
+    expect(looker.looked).toEqual([slept.id, after.id]);
   });
 
   test('that a robot had before is handed back unlooked by the next', async () => {

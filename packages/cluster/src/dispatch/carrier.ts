@@ -9,7 +9,9 @@
  *   missing   the message is gone and no answer has come: it may be on its way
  *   ended     answered; or missing for too long, handed back to the loop unlooked; or its shard was given up
  *
- * What comes back for a probe that is not open is acknowledged and dropped: whoever needs the look asks for it again.
+ * What comes back for a probe that is not open is acknowledged and dropped: whoever needs the look asks for it again. Of one that
+ * was believed to be lost it is a look all the same (`onLate`): what it saw may be gone by the next. An answer names
+ * its probe by the id under which it went out, which only those know who were given it.
  */
 import {
   type ConsumerMessages,
@@ -19,7 +21,9 @@ import {
   jetstreamManager,
 } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
-import type { Clock, Observation, Observer, Probe } from 'revisit/ports';
+import type { Clock, Observation, Observer, Probe, RobotReport } from 'revisit/ports';
+import { CrewBook } from './crew-book.ts';
+import type { Seal } from './seal.ts';
 import { consumers, ensureStreams, pullMs, sameWithinMs, shardOf, streams, subjects } from './streams.ts';
 import { packErrand } from '../observers/errand.ts';
 import type { Fleet } from '../observers/fleet.ts';
@@ -36,6 +40,14 @@ const watchFromMs = 1_500;
 const missingMsMax = 2_000;
 /** Questions about single messages at once. */
 const watchedMax = 64;
+/** More answers never come late. */
+const lostMax = 10_000;
+/** Ids of pages in one notice: well below the 1 MB that NATS takes. */
+const noticeIdsMax = 10_000;
+/** Servers that take turns are no trouble; for how long nothing is taken before it is one. */
+const awayMsMin = 2_000;
+/** Longer than any look takes: whoever has the probe and only says that it is at it is waited for no longer. */
+const heldMsMax = 10 * 60_000;
 /** Streams are looked for again no more often than this. */
 const mendEveryMs = 5_000;
 
@@ -44,6 +56,8 @@ const rememberedMs = sameWithinMs / 2;
 
 interface Open {
   readonly probe: Probe;
+  /** Its id on its way. */
+  readonly sealed: string;
   readonly shard: number;
   readonly startedAtMs: number;
   readonly answer: (observation: Observation) => void;
@@ -52,6 +66,8 @@ interface Open {
   /** Where the server has it. */
   sequence: number | undefined;
   missingSinceMs: number | undefined;
+  /** Of its answer, as far as they have come. */
+  pieces: (Uint8Array | undefined)[];
 }
 
 export class Carrier implements Observer {
@@ -59,24 +75,66 @@ export class Carrier implements Observer {
   readonly #connection: NatsConnection;
   readonly #stream: JetStreamClient;
   readonly #clock: Clock;
+  readonly #seal: Seal;
   readonly #replicas: number;
   readonly #leaseMs: number | undefined;
+  /** By their ids on their way. */
   readonly #open = new Map<string, Open>();
-  readonly #pieces = new Map<string, (Uint8Array | undefined)[]>();
+  /** Handed back as lost, oldest first; their answers may come after all. */
+  readonly #lost = new Map<string, Open>();
   readonly #listening = new Map<number, ConsumerMessages>();
   readonly #closed = new AbortController();
+  readonly #crew = new CrewBook();
+  /** A look has come of which nobody waits for the answer any more. */
+  onLate: (observation: Observation) => void = () => {};
   /** Who knows which sites are observed from elsewhere; nobody's until the loop runs. */
   fleet: Fleet | undefined;
   #manager: JetStreamManager | undefined;
   #mendedMs = -Infinity;
+  /** Since when the connection is broken or no message is taken. */
+  #awaySinceMs: number | undefined;
+  #trying = false;
 
-  constructor(connection: NatsConnection, clock: Clock, replicas = 1, leaseMs?: number) {
+  constructor(connection: NatsConnection, clock: Clock, seal: Seal, replicas = 1, leaseMs?: number) {
+    this.#seal = seal;
     this.#replicas = replicas;
     this.#leaseMs = leaseMs;
     this.#connection = connection;
     this.#stream = jetstream(connection);
     this.#clock = clock;
     void this.#watch();
+    void this.#hear();
+  }
+
+  /** Whether probes go out. */
+  get linked(): boolean {
+    return this.#awaySinceMs === undefined || this.#clock.nowMs() - this.#awaySinceMs < awayMsMin;
+  }
+
+  /** Whoever has given up its shards sends nothing, and would never see that it could. */
+  async #tryLink(): Promise<void> {
+    if (this.#awaySinceMs === undefined || this.#trying) return;
+    this.#trying = true;
+    try {
+      this.#manager ??= await jetstreamManager(this.#connection, { checkAPI: false });
+      await this.#manager.streams.info(streams.probes);
+      this.#awaySinceMs = undefined;
+    } catch {
+      await this.#mend();
+    } finally {
+      this.#trying = false;
+    }
+  }
+
+  async #hear(): Promise<void> {
+    for await (const { type } of this.#connection.status()) {
+      if (type === 'disconnect') this.#awaySinceMs ??= this.#clock.nowMs();
+      if (type === 'reconnect') this.#awaySinceMs = undefined;
+    }
+  }
+
+  robots(): readonly RobotReport[] {
+    return this.#crew.reports(this.#clock.nowMs());
   }
 
   /** Probes that went out and have not ended. */
@@ -98,6 +156,7 @@ export class Carrier implements Observer {
     this.#listening.get(shard)?.stop();
     this.#listening.delete(shard);
     for (const open of this.#open.values()) if (open.shard === shard) this.#handBack(open, 'Its shard was given up.');
+    for (const [sealed, open] of this.#lost) if (open.shard === shard) this.#lost.delete(sealed);
   }
 
   async #take(messages: ConsumerMessages): Promise<void> {
@@ -106,35 +165,40 @@ export class Carrier implements Observer {
       const count = Number(message.headers?.get('pieces') || '1');
       const place = Number(message.headers?.get('piece') || '0');
       message.ack();
-      const open = this.#open.get(id);
+      const open = this.#open.get(id) ?? this.#lost.get(id);
       if (!open || !(count >= 1 && count <= 1_000) || !(place >= 0 && place < count)) continue;
-      const pieces = this.#pieces.get(id) ?? Array.from<undefined>({ length: count });
-      pieces[place] = message.data;
+      // Another robot's answer to the same probe may have another number of them.
+      if (open.pieces.length !== count) open.pieces = Array.from<undefined>({ length: count });
+      open.pieces[place] = message.data;
       open.missingSinceMs = undefined;
-      if (pieces.some((piece) => piece === undefined)) {
-        this.#pieces.set(id, pieces);
-        continue;
-      }
+      if (open.pieces.includes(undefined)) continue;
       // Only the observer that was asked may answer an errand; its name in the subject is what its key allows.
-      const from = message.subject.split('.').at(-1);
-      if (open.observer === undefined || from === open.observer) this.#read(open, pieces as Uint8Array[]);
+      const from = message.subject.split('.').at(-1)!;
+      if (open.observer !== undefined && from !== open.observer) continue;
+      const observation = this.#read(open, open.pieces as Uint8Array[]);
+      if (open.observer === undefined && observation)
+        this.#crew.heard(from, message.headers?.get('process') ?? '', observation, this.#clock.nowMs());
     }
   }
 
-  #read(open: Open, pieces: readonly Uint8Array[]): void {
+  #read(open: Open, pieces: readonly Uint8Array[]): Observation | undefined {
     const { probe, observer } = open;
     const said = observer === undefined ? unpackObservation(pieces) : this.#report(observer, pieces, probe);
-    // The probe is ours and not what the robot says it was: a robot answers for what it was asked, nothing else.
-    if (said?.probe.id !== probe.id) return this.#handBack(open, 'The answer could not be read.');
+    if (!said) {
+      this.#handBack(open, 'The answer could not be read.');
+      return undefined;
+    }
     const observation = inOurTime(said, probe, open.startedAtMs, this.#clock.nowMs());
     if (observer === undefined) this.fleet?.fromHome(observation);
-    this.#end(open, observation);
+    if (this.#lost.delete(open.sealed)) this.onLate(observation);
+    else this.#end(open, observation);
+    return observation;
   }
 
   #report(observer: string, pieces: readonly Uint8Array[], probe: Probe): Observation | undefined {
     const bytes = Buffer.concat(pieces);
     if (bytes.length > 0) return this.fleet?.read(observer, bytes, probe);
-    this.fleet?.unknown(observer, probe);
+    this.fleet?.unknown(probe);
     return undefined;
   }
 
@@ -142,26 +206,27 @@ export class Carrier implements Observer {
     return new Promise((answer) => {
       const open: Open = {
         probe,
+        sealed: this.#seal(probe.id),
         shard: shardOf(probe.site),
         startedAtMs: this.#clock.nowMs(),
         answer,
         observer: undefined,
         sequence: undefined,
         missingSinceMs: undefined,
+        pieces: [],
       };
-      this.#open.set(probe.id, open);
+      this.#open.set(open.sealed, open);
       void this.#handOut(open);
     });
   }
 
   #isOpen(open: Open): boolean {
-    return this.#open.get(open.probe.id) === open;
+    return this.#open.get(open.sealed) === open;
   }
 
   #end(open: Open, observation: Observation): void {
     if (!this.#isOpen(open)) return;
-    this.#open.delete(open.probe.id);
-    this.#pieces.delete(open.probe.id);
+    this.#open.delete(open.sealed);
     if (open.observer !== undefined) this.fleet?.ended(open.probe.site);
     open.answer(observation);
   }
@@ -180,7 +245,8 @@ export class Carrier implements Observer {
     }
     open.observer = route?.observer;
     const subject = route ? subjects.errand(route.observer) : subjects.probe(shard);
-    const bytes = route ? packErrand(route.errand) : packProbe(probe);
+    const carried = { ...probe, id: open.sealed };
+    const bytes = route ? packErrand({ ...route.errand, probe: carried }) : packProbe(carried);
     if (route) this.fleet?.sent(route.observer, bytes.length);
     const stream = route ? streams.errands : streams.probes;
     while (this.#isOpen(open) && !this.#closed.signal.aborted) {
@@ -194,8 +260,10 @@ export class Carrier implements Observer {
           timeout: publishMsMax,
         });
         open.sequence = told.seq;
+        this.#awaySinceMs = undefined;
         return;
       } catch {
+        this.#awaySinceMs ??= this.#clock.nowMs();
         await this.#mend();
         await this.#clock.sleep(restMs, this.#closed.signal);
       }
@@ -225,6 +293,7 @@ export class Carrier implements Observer {
   async #watch(): Promise<void> {
     while (!this.#closed.signal.aborted) {
       await this.#clock.sleep(watchEveryMs, this.#closed.signal);
+      void this.#tryLink();
       const nowMs = this.#clock.nowMs();
       const old = [...this.#open.values()].filter(
         (open) => open.sequence !== undefined && nowMs - open.startedAtMs >= watchFromMs,
@@ -245,25 +314,39 @@ export class Carrier implements Observer {
       return;
     }
     if (there && open.observer !== undefined) await this.#takeBack(open, open.observer);
+    else if (there && this.#clock.nowMs() - open.startedAtMs >= heldMsMax)
+      await this.#withdraw(open, stream, 'No robot has answered in minutes.');
     if (there) {
       open.missingSinceMs = undefined;
       // The next round looks after others first.
       if (!this.#isOpen(open)) return;
-      this.#open.delete(open.probe.id);
-      this.#open.set(open.probe.id, open);
+      this.#open.delete(open.sealed);
+      this.#open.set(open.sealed, open);
       return;
     }
     const nowMs = this.#clock.nowMs();
     open.missingSinceMs ??= nowMs;
-    if (nowMs - open.missingSinceMs >= missingMsMax) this.#handBack(open, 'The robot that had the probe was lost.');
+    if (nowMs - open.missingSinceMs < missingMsMax) return;
+    this.#handBack(open, 'The robot that had the probe was lost.');
+    // An observer tells of what it has found until it is known to have arrived.
+    if (open.observer === undefined) this.#lose(open);
+  }
+
+  #lose(open: Open): void {
+    this.#lost.set(open.sealed, open);
+    if (this.#lost.size > lostMax) this.#lost.delete(this.#lost.keys().next().value!);
   }
 
   /** An errand whose observer is away, with all its mandates at an end: nobody will look any more. */
   async #takeBack(open: Open, observer: string): Promise<void> {
     const lostAtMs = this.fleet?.lostAtMs(observer, open.probe.site) ?? -Infinity;
     if (lostAtMs > this.#clock.nowMs()) return;
-    await this.#manager!.streams.deleteMessage(streams.errands, open.sequence!).catch(() => false);
-    this.#handBack(open, `The observer ${observer} was lost.`);
+    await this.#withdraw(open, streams.errands, `The observer ${observer} was lost.`);
+  }
+
+  async #withdraw(open: Open, stream: string, sentence: string): Promise<void> {
+    await this.#manager!.streams.deleteMessage(stream, open.sequence!).catch(() => false);
+    this.#handBack(open, sentence);
   }
 
   /** Words between coordinators that are worth hearing and no loss when missed. */
@@ -271,7 +354,11 @@ export class Carrier implements Observer {
     if (this.#connection.isClosed()) return;
     const words = headers();
     words.set('kind', kind);
-    this.#connection.publish(subjects.notice, JSON.stringify(ids), { headers: words });
+    // At least one, as a notice may be about no page.
+    for (let from = 0; from === 0 || from < ids.length; from += noticeIdsMax) {
+      const some = ids.slice(from, from + noticeIdsMax);
+      this.#connection.publish(subjects.notice, JSON.stringify(some), { headers: words });
+    }
   }
 
   close(): Promise<void> {

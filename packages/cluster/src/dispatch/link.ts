@@ -1,13 +1,23 @@
 /** One process's connection to the NATS servers of its cluster, which it keeps for as long as it lives. */
 import { readFileSync } from 'node:fs';
-import { type NatsConnection, connect, nkeyAuthenticator, nkeys } from '@nats-io/transport-node';
+import {
+  AuthorizationError,
+  type ConnectionOptions,
+  type NatsConnection,
+  connect,
+  nkeyAuthenticator,
+} from '@nats-io/transport-node';
 import { steadyClock } from 'revisit/ports';
 import { inboxOf } from '../access/grants.ts';
+import { type HeldKey, readKey } from '../access/key-file.ts';
 
 /** A link that was cut without a word is noticed after three of these, and tried again at this pace. */
 const pingEveryMs = 2_000;
 const reconnectEveryMs = 500;
 const leaveMsMax = 2_000;
+const connectMsMax = 5_000;
+/** Servers that are told one after the other of keys need no longer; whoever starts the process again lets it try again. */
+const refusedMsMax = 5_000;
 
 /**
  * Between two tries, whatever somebody does to the machine's clock meanwhile: the client counts the time since its last try by
@@ -43,29 +53,88 @@ export async function unlink(connection: NatsConnection): Promise<void> {
 }
 
 export type Linked =
-  | { readonly kind: 'linked'; readonly connection: NatsConnection }
+  | { readonly kind: 'linked'; readonly connection: NatsConnection; readonly key: HeldKey | undefined }
   | { readonly kind: 'failed'; readonly sentence: string };
 
 export async function link(options: LinkOptions, name: string): Promise<Linked> {
+  const { nats, natsKey, natsCa } = options;
+  const failed = (sentence: string): Linked => ({ kind: 'failed', sentence });
+  const unread = (option: string, file: string, error: unknown): Linked =>
+    failed(`--${option} ${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+  let key: HeldKey | undefined;
+  if (natsKey !== undefined) {
+    try {
+      key = readKey(readFileSync(natsKey, 'utf8'));
+    } catch (error) {
+      return unread('nats-key', natsKey, error);
+    }
+    if (!key) return failed(`--nats-key ${natsKey}: it holds no key as "revisit access" makes them`);
+  }
+  let ca: string | undefined;
   try {
-    const seed = options.natsKey === undefined ? undefined : Buffer.from(readFileSync(options.natsKey, 'utf8').trim());
+    ca = natsCa === undefined ? undefined : readFileSync(natsCa, 'utf8');
+  } catch (error) {
+    return unread('nats-ca', natsCa!, error);
+  }
+  const known = {
+    name: `revisit ${name}`,
+    timeout: connectMsMax,
+    ...(key ? { authenticator: nkeyAuthenticator(key.seed), inboxPrefix: inboxOf(key.publicKey) } : {}),
+    ...(ca === undefined ? {} : { tls: { ca } }),
+  };
+  const servers = nats.split(',');
+  try {
+    if (servers.length > 1) await tryEach(servers, known);
     const connection = await connect({
-      servers: options.nats.split(','),
-      name: `revisit ${name}`,
+      servers,
+      ...known,
       maxReconnectAttempts: -1,
       // Two refusals in a row would end it for good, without a word, also where the key was away for a moment only.
       ignoreAuthErrorAbort: true,
       ...pacing(),
       pingInterval: pingEveryMs,
       maxPingOut: 2,
-      timeout: 5_000,
-      ...(seed
-        ? { authenticator: nkeyAuthenticator(seed), inboxPrefix: inboxOf(nkeys.fromSeed(seed).getPublicKey()) }
-        : {}),
-      ...(options.natsCa === undefined ? {} : { tls: { caFile: options.natsCa } }),
     });
-    return { kind: 'linked', connection };
+    return { kind: 'linked', connection, key };
   } catch (error) {
-    return { kind: 'failed', sentence: `${options.nats} cannot be used (${(error as Error).message})` };
+    if (!(error instanceof AuthorizationError))
+      return failed(`--nats ${nats} cannot be used (${(error as Error).message})`);
+    return failed(natsKey === undefined ? `--nats ${nats}: the servers ask for a key (--nats-key)` : refused(options));
   }
+}
+
+/** One by one, until one lets us in: among several that refuse, the client would go round for ever without a word. */
+async function tryEach(servers: readonly string[], known: ConnectionOptions): Promise<void> {
+  let failure: unknown;
+  for (const server of servers) {
+    try {
+      const connection = await connect({ ...known, servers: server, reconnect: false });
+      return await connection.close();
+    } catch (error) {
+      // That a key is refused says more than that a server is away.
+      if (!(failure instanceof AuthorizationError)) failure = error;
+    }
+  }
+  throw failure;
+}
+
+const refused = ({ nats, natsKey }: LinkOptions): string =>
+  `--nats-key ${natsKey}: the servers at ${nats} refuse this key; it was taken back, or they have not read of it yet`;
+
+/** Says so at once, and ends with a sentence when it has lasted for so long that somebody means it; never while the key is good. */
+export async function keyRefused(
+  connection: NatsConnection,
+  options: LinkOptions,
+  log: (level: 'warn', message: string) => void,
+): Promise<string> {
+  let sinceMs: number | undefined;
+  for await (const status of connection.status()) {
+    if (status.type === 'reconnect') sinceMs = undefined;
+    if (status.type !== 'error' || !(status.error instanceof AuthorizationError)) continue;
+    if (sinceMs === undefined) log('warn', refused(options));
+    sinceMs ??= steadyClock.nowMs();
+    if (steadyClock.nowMs() - sinceMs >= refusedMsMax) return refused(options);
+  }
+  // The connection was closed by ourselves.
+  return new Promise(() => {});
 }

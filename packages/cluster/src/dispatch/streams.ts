@@ -8,6 +8,7 @@
  *   revisit.ask.OBSERVER       unkept: questions to an observer
  *   revisit.change.SHARD       the log of changes, for anyone who may read it
  *   revisit.notice             unkept words between coordinators: a page was edited, a change was kept
+ *   revisit.part               questions between coordinators, each of which answers for its part
  *
  * A site belongs to one shard for ever, so whoever holds a shard decides alone about its sites' politeness.
  */
@@ -43,8 +44,9 @@ export const streams = {
 export const subjects = {
   probe: (shard: number) => `revisit.probe.${shard}`,
   observation: (shard: number | '*', name: string) => `revisit.observation.${shard}.${name}`,
-  change: (shard: number) => `revisit.change.${shard}`,
+  change: (shard: number | '>') => `revisit.change.${shard}`,
   notice: 'revisit.notice',
+  part: 'revisit.part',
   errand: (observer: string) => `revisit.errand.${observer}`,
   word: (observer: string) => `revisit.word.${observer}`,
   ask: (observer: string) => `revisit.ask.${observer}`,

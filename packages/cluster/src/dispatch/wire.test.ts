@@ -30,10 +30,12 @@ test('what a robot says is read as it was said', () => {
 });
 
 test.each([
-  ['a time that is none', { endedAtMs: 'soon' }, 'a count that is none'],
-  ['an end before the beginning', { endedAtMs: 1 }, 'a count that is none'],
+  ['a time that is none', { endedAtMs: 'soon' }, 'a time that is none'],
+  ['an end before the beginning', { endedAtMs: 1 }, 'a time that is none'],
   ['bytes below none', { bytesReceived: -1 }, 'a count that is none'],
-  ['a latency without end', { latencyMs: null }, 'a count that is none'],
+  ['half a byte', { bytesReceived: 1.5 }, 'a count that is none'],
+  ['a look of long ago', { toldAfterMs: 1e9 }, 'an age that is reckoned here'],
+  ['a latency without end', { latencyMs: null }, 'a time that is none'],
   ['an address that nobody visits', { finalUrl: 'file:///etc/passwd' }, 'an answer from file:///etc/passwd'],
   ['a move to nowhere', { movedTo: 'javascript:0' }, 'an answer from javascript:0'],
   ['looks that nobody asked for', { watchedForMs: 1e12 }, 'a mandate that nobody gave'],
@@ -60,6 +62,7 @@ test('times of a robot whose clock is wrong are taken relative to ours, those of
     ...fetched,
     outcome: { kind: 'refused', fault, untilMs: 2_000, siteUntilMs: 2_500, elsewhere } as const,
   };
+  expect(inOurTime({ ...fetched, endedAtMs: 1_500.4 }, probe, 90_000, 100_000).startedAtMs).toBe(99_500);
   expect(inOurTime(refused, probe, 90_000, 100_000)).toMatchObject({
     startedAtMs: 99_500,
     endedAtMs: 100_000,

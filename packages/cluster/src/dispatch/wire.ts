@@ -38,6 +38,26 @@ export function unpackNotice(bytes: Uint8Array): readonly string[] {
   }
 }
 
+/** Plain values as coordinators exchange them: JSON, and numbers that are not finite. */
+export function packPlain(value: unknown): Uint8Array {
+  const text = JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'number' && !Number.isFinite(each) ? { unbounded: String(each) } : each,
+  );
+  return zstdCompressSync(Buffer.from(text));
+}
+
+/** Undefined where it is none. */
+export function unpackPlain(bytes: Uint8Array): unknown {
+  try {
+    const text = zstdDecompressSync(bytes, { maxOutputLength: observationBytesMax }).toString('utf8');
+    return JSON.parse(text, (_, each: unknown) =>
+      typeof each === 'object' && each !== null && 'unbounded' in each ? Number(each.unbounded) : each,
+    );
+  } catch {
+    return undefined;
+  }
+}
+
 export function packObservation(observation: Observation): readonly Uint8Array[] {
   const { outcome } = observation;
   const body = outcome.kind === 'fetched' ? outcome.body : new Uint8Array();
@@ -69,7 +89,8 @@ export function unpackObservation(parts: readonly Uint8Array[]): Observation | u
   }
 }
 
-const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+const isAmount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+const isCount = (value: unknown): boolean => isAmount(value) && Number.isSafeInteger(value);
 const isText = (value: unknown): boolean => typeof value === 'string';
 const orNone =
   (fits: (value: unknown) => boolean) =>
@@ -80,10 +101,12 @@ const isAddress = orNone((value) => isText(value) && /^https?:\/\//.test(value a
 /** What is wrong with the form of what anybody with a key has said; undefined when nothing is. */
 export function malformed(said: Omit<Observation, 'probe'>): string | undefined {
   const { outcome, startedAtMs, endedAtMs, bytesReceived, requests, finalUrl, movedTo, latencyMs, crawlDelayMs } = said;
-  const counts = [startedAtMs, endedAtMs, bytesReceived, requests, endedAtMs - startedAtMs];
-  if (!counts.every(isCount) || ![latencyMs, crawlDelayMs].every(orNone(isCount))) return 'a count that is none';
+  const times = [startedAtMs, endedAtMs, endedAtMs - startedAtMs];
+  if (!times.every(isAmount) || ![latencyMs, crawlDelayMs].every(orNone(isAmount))) return 'a time that is none';
+  if (![bytesReceived, requests].every(isCount) || !orNone(isCount)(said.unchangedLooks)) return 'a count that is none';
   if (![finalUrl, movedTo].every(isAddress)) return `an answer from ${finalUrl ?? movedTo}`;
   if (said.watchedForMs !== undefined) return 'a mandate that nobody gave';
+  if (said.toldAfterMs !== undefined) return 'an age that is reckoned here';
   switch (outcome?.kind) {
     case 'fetched': {
       const { status, mediaType, charset, validators } = outcome;
@@ -97,8 +120,8 @@ export function malformed(said: Omit<Observation, 'probe'>): string | undefined 
       return isCount(outcome.status) ? undefined : 'a status that is none';
     case 'refused': {
       const { untilMs, siteUntilMs, elsewhere } = outcome;
-      const times = [untilMs, siteUntilMs, elsewhere?.untilMs].every(orNone(isCount));
-      return times && orNone(isText)(elsewhere?.site) ? faultWrong(outcome.fault) : 'a time that is none';
+      const until = [untilMs, siteUntilMs, elsewhere?.untilMs].every(orNone(isAmount));
+      return until && orNone(isText)(elsewhere?.site) ? faultWrong(outcome.fault) : 'a time that is none';
     }
     case 'failed':
       return faultWrong(outcome.fault);
@@ -139,16 +162,14 @@ export function inOurTime(observation: Observation, probe: Probe, sinceMs: numbe
           ...(outcome.elsewhere === undefined
             ? {}
             : { elsewhere: { ...outcome.elsewhere, untilMs: outcome.elsewhere.untilMs + offMs } }),
-          ...(outcome.elsewhere
-            ? { elsewhere: { ...outcome.elsewhere, untilMs: outcome.elsewhere.untilMs + offMs } }
-            : {}),
         }
       : outcome;
   return {
     ...observation,
     outcome: shifted,
     probe,
-    startedAtMs: Math.min(nowMs, Math.max(sinceMs, nowMs - tookMs)),
+    // Whole, as the store keeps them.
+    startedAtMs: Math.round(Math.min(nowMs, Math.max(sinceMs, nowMs - tookMs))),
     endedAtMs: nowMs,
   };
 }

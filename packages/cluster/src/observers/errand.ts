@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { Observation, Page, Probe } from 'revisit/ports';
+import type { NoisePart, Observation, Page, Probe } from 'revisit/ports';
 import { handedBack, malformed } from '../dispatch/wire.ts';
 
 export interface Mandate {
@@ -21,7 +21,10 @@ export interface Mandate {
   readonly sinceMs: number;
 }
 
-export type ObservedPage = Pick<Page, 'id' | 'select' | 'options'>;
+export interface ObservedPage extends Pick<Page, 'id' | 'select' | 'options'> {
+  /** What is ignored on it; as it was said last where it is left out. */
+  readonly noise?: readonly NoisePart[] | undefined;
+}
 
 export interface Errand {
   readonly probe: Probe;
@@ -41,7 +44,7 @@ export interface Report {
   readonly fingerprint: string;
   /** How long ago the look was that this reports. */
   readonly agoMs: number;
-  /** Looks since the last report, how long that is, and what a robot would have sent home for them. */
+  /** Looks since the last report, how long from its last to theirs, and what a robot would have sent home for them. */
   readonly looks: number;
   readonly overMs: number;
   readonly wholeBytes: number;
@@ -167,7 +170,8 @@ export function implausible({ report }: ReceivedReport): string | undefined {
   const { observation, agoMs, looks, overMs, wholeBytes } = report;
   if (![agoMs, looks, overMs, wholeBytes].every((count) => Number.isFinite(count) && count >= 0))
     return 'a count that is none';
-  if (observation.requests > 1_000_000 || looks > 1_000_000) return 'more looks than any mandate allows';
+  if (Math.max(observation.requests, observation.unchangedLooks ?? 0, looks) > 1_000_000)
+    return 'more looks than any mandate allows';
   if (observation.outcome.kind === 'fetched' && report.what === 'no-body') return 'an answer without a body';
   return malformed(observation);
 }

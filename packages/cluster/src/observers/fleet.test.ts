@@ -6,10 +6,15 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { fingerprint, packReport, type Report } from './errand.ts';
 import { Fleet } from './fleet.ts';
 import type { Word } from './roster.ts';
-import { whereFrom } from './vantage-points.ts';
+import { type LinkRange, whereFrom } from './vantage-points.ts';
 
-const far = { latency: 0.1, secondsPerByte: 1e-6 };
-const near = { latency: 0.001, secondsPerByte: 1e-8 };
+/** A link, and by which share of itself it may be faster or slower. */
+const link = (latency: number, secondsPerByte: number, wanders = 0.01): LinkRange => {
+  const at = (factor: number) => ({ latency: factor * latency, secondsPerByte: factor * secondsPerByte });
+  return { best: at(1 - wanders), worst: at(1 + wanders) };
+};
+const far = link(0.1, 1e-6);
+const near = link(0.001, 1e-8);
 const documents = [{ bytes: 50_000, changedShare: 0.02, compression: 0.05 }];
 
 describe('from where a site is observed', () => {
@@ -23,8 +28,8 @@ describe('from where a site is observed', () => {
   });
 
   test('the best of several, and a move only where it pays', () => {
-    const middling = { latency: 0.05, secondsPerByte: 5e-7 };
-    const hardlyBetter = { latency: 0.0009, secondsPerByte: 1e-8 };
+    const middling = link(0.05, 5e-7);
+    const hardlyBetter = link(0.0009, 1e-8);
     expect(whereFrom(site, [tried('a', far, middling), tried('b', far, near)])).toBe('b');
     const at = { ...site, observer: 'a' };
     expect(whereFrom(at, [tried('a', far, middling), tried('b', far, near)])).toBe('b');
@@ -43,7 +48,7 @@ describe('a fleet', () => {
     options: {},
     paused: false,
   } as unknown as Page;
-  const state = { looks: 100, changes: 2 } as unknown as PageState;
+  let state = { looks: 100, changes: 2 } as unknown as PageState;
   const word: Word = { atMs: 5, places: 1, looks: 0, reports: 0, wholeBytes: 0, sentBytes: 0, stirred: [] };
   const probe: Probe = { id: 'p', url, site: 'a.example', pageIds: ['x'], atMs: 0, validators: {} };
   const text = 'words of a page '.repeat(2_000);
@@ -53,12 +58,14 @@ describe('a fleet', () => {
   let asked: string[];
   let kept: (string | undefined)[];
   let lentPerSecond: number;
+  let warned: string[];
 
   beforeEach(() => {
     clock = new VirtualClock(1e12);
     asked = [];
     kept = [];
     lentPerSecond = 0;
+    warned = [];
     const answer = { json: () => ({ agoMs: 1e6 }) };
     const request = (subject: string, words: string) => {
       asked.push(`${subject} ${words.slice(0, 30)}`);
@@ -70,6 +77,7 @@ describe('a fleet', () => {
       mandateMs: 60_000,
       spacingMs: 1_000,
       budgetPerSecond: () => 1,
+      behind: () => false,
       lend: (perSecond) => (lentPerSecond = perSecond),
       giveBack: (requests) => (lentPerSecond -= requests),
       pageOf: (id) => (id === 'x' ? { page, state } : undefined),
@@ -77,7 +85,7 @@ describe('a fleet', () => {
       pageCount: () => 4,
       probeNow: (id) => asked.push(`look ${id}`),
       remember: (_site, observer) => Promise.resolve(void kept.push(observer)),
-      log: () => {},
+      log: (level, message) => void (level === 'warn' && warned.push(message)),
     });
     fleet.heard('near', word);
   });
@@ -124,6 +132,94 @@ describe('a fleet', () => {
     expect(await route()).toBeUndefined();
     await fleet.decide();
   }
+
+  test('hears once what is noise on a page, and again when the page has other noise', async () => {
+    const before = state;
+    await give();
+    const part = { id: 'n', kind: 'words', pattern: ['', ''], example: 'seen 7 times', why: 'x', sinceMs: 0 };
+    const said = async (...parts: readonly object[]): Promise<unknown> => {
+      const detectState = JSON.stringify({ settings: '', body: '', noise: { parts, candidates: {} } });
+      state = { ...before, detectState } as unknown as PageState;
+      return (await route())?.errand.pages?.map(({ noise }) => noise);
+    };
+    expect(await said()).toEqual([[]]);
+    expect(await said(part)).toEqual([[{ ...part, example: '' }]]);
+    expect(await said(part)).toBeUndefined();
+    expect(await said({ ...part, watched: true })).toEqual([[]]);
+    state = before;
+  });
+
+  describe('on trial', () => {
+    const other = new TextEncoder().encode(text.replace('words', 'lies'));
+    const otherwise = (): Uint8Array => {
+      const { probe: _probe, ...seen } = look(2);
+      const observation = {
+        ...seen,
+        outcome: { ...seen.outcome, body: undefined },
+      } as unknown as Report['observation'];
+      const counts = { agoMs: 0, looks: 1, overMs: 0, wholeBytes: 40_000, more: 0 };
+      const head = { observation, what: 'whole' as const, fingerprint: fingerprint(other), ...counts };
+      return packReport(head, zstdCompressSync(other));
+    };
+    const believed = { kind: 'refused', fault: { code: 'robot-lost' } };
+
+    test('what it alone sees is told to nobody, and it is not tried there again for long', async () => {
+      fleet.fromHome(look(800));
+      expect((await route())?.observer).toBe('near');
+      expect(fleet.read('near', otherwise(), probe)).toMatchObject({ requests: 1, outcome: believed });
+      // Home looks, and sees what it has seen before.
+      expect(await route()).toBeUndefined();
+      fleet.fromHome(look(800));
+      expect(warned).toEqual(['an observer sees another page than home does']);
+      for (const hours of [0, 1, 20]) {
+        await clock.runUntil(1e12 + hours * 3_600_000);
+        fleet.heard('near', word);
+        expect(await route()).toBeUndefined();
+      }
+      await fleet.decide();
+      expect(kept).toEqual([]);
+    });
+
+    test('nor is it believed that a page is gone, or that its site must be left alone', async () => {
+      for (const outcome of [
+        { kind: 'gone', status: 404 },
+        { kind: 'refused', fault: { code: 'x', sentence: 'x' }, siteUntilMs: 1e13 },
+      ] as const) {
+        fleet.fromHome(look(800));
+        await clock.runUntil(clock.nowMs() + 86_400_001);
+        fleet.heard('near', word);
+        expect((await route())?.observer).toBe('near');
+        const { probe: _probe, ...seen } = look(2);
+        const counts = { agoMs: 0, looks: 1, overMs: 0, wholeBytes: 250, more: 0 };
+        const said = packReport(
+          { observation: { ...seen, outcome }, what: 'no-body', fingerprint: '', ...counts },
+          new Uint8Array(),
+        );
+        expect(fleet.read('near', said, probe)).toMatchObject({ outcome: believed });
+      }
+    });
+
+    test('what home sees then too was the truth', async () => {
+      fleet.fromHome(look(800));
+      expect((await route())?.observer).toBe('near');
+      fleet.read('near', otherwise(), probe);
+      expect(await route()).toBeUndefined();
+      const seen = look(800);
+      fleet.fromHome({ ...seen, outcome: { ...seen.outcome, body: other } as Observation['outcome'] });
+      expect(warned).toEqual([]);
+      expect((await route())?.observer).toBe('near');
+    });
+  });
+
+  test('tells again what was read of a shard that was lost before it could be kept', async () => {
+    await give();
+    expect((await route())?.errand.base).toBe(fingerprint(body));
+    fleet.forget((name) => name === 'b.example');
+    expect((await route())?.errand.base).toBe(fingerprint(body));
+    fleet.forget((name) => name === 'a.example');
+    fleet.restore('a.example', 'near');
+    expect((await route())?.errand.base).toBe('');
+  });
 
   test('is tried once, gets the site, and what it saves is counted', async () => {
     await give();
@@ -230,6 +326,18 @@ describe('a fleet', () => {
     await fleet.decide();
     expect(kept).toEqual(['near', undefined]);
     expect(await route()).toBeUndefined();
+  });
+
+  test('loses it at once when it says that it leaves, but for the spacing of its last look', async () => {
+    await give();
+    await route();
+    fleet.heard('near', { ...word, leaves: true });
+    await fleet.decide();
+    expect(kept).toEqual(['near']);
+    await clock.runUntil(clock.nowMs() + 1_000, clock.sleep(1_000));
+    await fleet.decide();
+    expect(kept).toEqual(['near', undefined]);
+    expect(lentPerSecond).toBe(0);
   });
 
   test('is taken home when home became as fast, after it has let go', async () => {

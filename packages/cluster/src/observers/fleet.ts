@@ -8,7 +8,7 @@
  * An observer is believed while its reports are whole and, now and then, a look from home agrees with them. One that fails
  * three times loses its sites for a day.
  */
-import type { Observation, ObserverReport, Probe } from 'revisit/ports';
+import { type Observation, type ObserverReport, type Probe, ignoredOf } from 'revisit/ports';
 import {
   type Errand,
   type Mandate,
@@ -19,21 +19,21 @@ import {
   implausible,
   unpackReport,
 } from './errand.ts';
+import { handedBack } from '../dispatch/wire.ts';
 import { Bodies } from './bodies.ts';
 import { Mandates, type MandatesParts } from './mandates.ts';
-import { Roster, type RosterParts, type Word } from './roster.ts';
+import { Placement, type PlacementParts } from './placement.ts';
+import { Roster, type Word } from './roster.ts';
 import {
+  type Claim,
   type SiteBook,
   type Watched,
-  documentsOf,
   freshBook,
   fromOf,
   learnLink,
-  linkOf,
-  looksPerDay,
   requestsPerLook,
+  untried,
 } from './site-book.ts';
-import { type ObserverFacts, whereFrom } from './vantage-points.ts';
 
 /** Looks of the observer's own between two errands. */
 const looksPerErrand = 4;
@@ -41,25 +41,23 @@ const looksPerErrand = 4;
 const unplannedMs = 60_000;
 /**
  * A site is tried from an observer so many times, and as often again after some seconds, and after twice as long each time,
- * up to a day: a moment in which a machine was busy must not decide for long.
+ * up to a day, judged by these alone: a moment in which a machine was busy must not decide for long.
  */
 const triesAtOnce = 4;
 const tryAgainMsMin = 15_000;
 const tryAgainMsMax = 86_400_000;
-/** How long a site waits for the answers to its errands before it is given to another: then it stays where it is. */
-const answersMsMax = 2_000;
-const answersPollMs = 20;
+/** After so many rounds of tries it rests for as long as any. */
+const restedOften = 1 + Math.ceil(Math.log2(tryAgainMsMax / tryAgainMsMin));
 /** One errand in so many is carried out from home instead, to compare. */
 const auditEvery = 50;
 
-export interface FleetParts extends RosterParts, MandatesParts {
+/** For the eyes of somebody who may want to watch the page: it is no look, so nothing that looks are held against follows from it. */
+const isPeek = ({ pageIds }: Probe): boolean => pageIds.length === 0;
+
+export interface FleetParts extends PlacementParts, MandatesParts {
   readonly mandateMs: number;
-  readonly spacingMs: number;
   readonly pageOf: (id: string) => Watched | undefined;
-  readonly everyPage: () => Iterable<Watched>;
-  readonly pageCount: () => number;
   readonly probeNow: (id: string) => void;
-  readonly remember: (site: string, observer: string | undefined) => Promise<void>;
 }
 
 export class Fleet {
@@ -68,13 +66,14 @@ export class Fleet {
   readonly #sites = new Map<string, SiteBook>();
   readonly #bodies = new Bodies();
   readonly #mandates: Mandates;
-  /** What each observer was told of which pages: probe key to their settings. */
-  readonly #said = new Map<string, string>();
+  readonly #placement: Placement;
 
   constructor(parts: FleetParts) {
     this.#parts = parts;
     this.#roster = new Roster(parts);
     this.#mandates = new Mandates(parts);
+    const known = { sites: this.#sites, roster: this.#roster, mandates: this.#mandates, bodies: this.#bodies };
+    this.#placement = new Placement(parts, known);
   }
 
   #site(site: string): SiteBook {
@@ -90,8 +89,9 @@ export class Fleet {
     book.mandateEndsMs = this.#parts.clock.nowMs() + this.#parts.mandateMs;
   }
 
-  /** The shard's sites are another's. */
+  /** The shard's sites are another's. What was read and not kept before that is told again, if the shard should come back. */
   forget(whose: (site: string) => boolean): void {
+    this.#bodies.forget(whose);
     for (const site of this.#sites.keys()) {
       if (!whose(site)) continue;
       this.#sites.delete(site);
@@ -101,6 +101,7 @@ export class Fleet {
 
   heard(name: string, word: Word): void {
     this.#roster.heard(name, word);
+    if (word.leaves) this.#left(name);
     const overtaken: string[] = [];
     for (const id of word.stirred) {
       const page = this.#parts.pageOf(id)?.page;
@@ -113,115 +114,25 @@ export class Fleet {
     if (overtaken.length > 0) void this.#roster.ask(name, { forget: overtaken }).catch(() => {});
   }
 
+  /** Its mandates are at an end; a site that it has just looked at waits for its spacing. */
+  #left(name: string): void {
+    const freeMs = this.#parts.clock.nowMs() + this.#parts.spacingMs;
+    for (const book of this.#sites.values())
+      if (book.observer === name) book.mandateEndsMs = Math.min(book.mandateEndsMs, freeMs);
+  }
+
   measure(): Promise<void> {
     return this.#roster.measure();
   }
 
+  /** What home needs comes back at once from those who can be reached; the others have it until their mandates end. */
+  recall(): Promise<void> {
+    return this.#placement.recall();
+  }
+
   /** Thinks again about where each site is observed from. */
-  async decide(): Promise<void> {
-    // Those who were given sites before this process began may be lost by now.
-    if (this.#roster.size === 0 && this.#sites.size === 0) return;
-    this.#mandates.endOld(this.#parts.clock.nowMs());
-    const pages = this.#pagesBySite();
-    for (const [site, book] of this.#sites) {
-      const nowMs = this.#parts.clock.nowMs();
-      if (book.observer !== undefined && !this.#roster.isThere(book.observer)) {
-        if (book.mandateEndsMs <= nowMs) await this.#give(site, book, undefined);
-        else if (!this.#mandates.has(site)) this.#assume(site, book, pages.get(site)?.length ?? 0);
-        continue;
-      }
-      const wanted = whereFrom(
-        {
-          home: linkOf(book.home),
-          documents: documentsOf(pages.get(site) ?? [], book, (url) => this.#bodies.sizeOf(url)),
-          looksPerDay: looksPerDay(book, this.#parts.spacingMs),
-          observer: book.observer,
-        },
-        this.#observersOf(book),
-      );
-      if (wanted !== book.observer && book.home.latency.mean !== undefined) await this.#give(site, book, wanted);
-    }
-  }
-
-  /**
-   * Nobody knows what whoever had the shard before lent to an observer that cannot be reached: its pages count as much as
-   * others. Where it can be reached, the next errands say it anew, and reports count what was looked at before.
-   */
-  #assume(site: string, book: SiteBook, pages: number): void {
-    const perPage = this.#parts.budgetPerSecond() / Math.max(1, this.#parts.pageCount());
-    this.#mandates.lend(site, '', pages * perPage, this.#parts.clock.nowMs(), book.mandateEndsMs);
-  }
-
-  #pagesBySite(): ReadonlyMap<string, readonly Watched[]> {
-    const pages = new Map<string, Watched[]>();
-    for (const watched of this.#parts.everyPage()) {
-      const { site } = watched.page;
-      if (!this.#sites.has(site)) continue;
-      const list = pages.get(site);
-      if (list) list.push(watched);
-      else pages.set(site, [watched]);
-    }
-    return pages;
-  }
-
-  #observersOf(book: SiteBook): ObserverFacts[] {
-    return this.#roster
-      .all()
-      .filter(({ name }) => this.#roster.isThere(name))
-      .map((member) => {
-        const tried = book.from.get(member.name);
-        const toSite = tried?.latency.mean === undefined ? undefined : linkOf(tried);
-        return { name: member.name, fromHome: linkOf(member), toSite };
-      });
-  }
-
-  /** Gives the site to an observer or takes it home; whoever had it lets go of it first. */
-  async #give(site: string, book: SiteBook, observer: string | undefined): Promise<void> {
-    await this.#alone(book, () => this.#giveNow(site, book, observer));
-  }
-
-  /**
-   * Meanwhile no errand goes out, and none is under way: one that arrived after its observer had let go would be a mandate
-   * that nobody counts.
-   */
-  async #alone<Value>(book: SiteBook, work: () => Promise<Value>): Promise<Value | undefined> {
-    if (book.moving) return undefined;
-    let decided = (): void => {};
-    book.moving = new Promise((resolve) => (decided = resolve));
-    const { clock } = this.#parts;
-    const untilMs = clock.nowMs() + answersMsMax;
-    try {
-      while (book.underWay > 0 && clock.nowMs() < untilMs) await clock.sleep(answersPollMs);
-      return book.underWay > 0 ? undefined : await work();
-    } finally {
-      book.moving = undefined;
-      decided();
-    }
-  }
-
-  async #giveNow(site: string, book: SiteBook, observer: string | undefined): Promise<void> {
-    if (book.observer !== undefined && !(await this.#letGo(site, book))) return;
-    await this.#parts.remember(site, observer);
-    this.#parts.log('info', 'a site is observed from elsewhere', { site, from: observer ?? 'home' });
-    this.#mandates.endAt(site, this.#parts.clock.nowMs());
-    book.observer = observer;
-  }
-
-  async #letGo(site: string, book: SiteBook): Promise<boolean> {
-    const { clock, spacingMs } = this.#parts;
-    if (book.mandateEndsMs <= clock.nowMs()) return true;
-    try {
-      const { agoMs } = await this.#roster.ask<{ agoMs?: number }>(book.observer!, { shed: site });
-      // Not while it has something untold, which is being asked for.
-      if (typeof agoMs !== 'number') return false;
-      if (agoMs < spacingMs) await clock.sleep(spacingMs - agoMs);
-      book.mandateEndsMs = -Infinity;
-      this.#mandates.endAt(site, clock.nowMs());
-      for (const key of this.#said.keys()) if (key.startsWith(`${book.observer} `)) this.#said.delete(key);
-      return true;
-    } catch {
-      return false;
-    }
+  decide(): Promise<void> {
+    return this.#placement.decide();
   }
 
   /** Who is to carry the probe out: an observer with its errand, or the robots. */
@@ -233,25 +144,30 @@ export class Fleet {
     while (book.moving) await book.moving;
     const nowMs = clock.nowMs();
     if (probe.plannedMs !== undefined) book.plannedMs.set(probe.url, probe.plannedMs);
+    const once = { everyMs: this.#parts.spacingMs, forMs: 0 };
+    const peeks = isPeek(probe);
     if (book.observer === undefined) {
-      const trial = this.#trial(book, nowMs);
-      const once = { everyMs: this.#parts.spacingMs, forMs: 0 };
+      const trial = peeks ? undefined : this.#trial(book, probe.url, nowMs);
       return trial === undefined ? undefined : this.#errand(trial, book, probe, once);
     }
+    if (peeks) return this.#errand(book.observer, book, probe, once);
     book.errands++;
     const audits = book.errands % auditEvery === 0 && this.#roster.isThere(book.observer);
-    if (audits && (await this.#alone(book, () => this.#letGo(probe.site, book)))) return undefined;
-    return this.#errand(book.observer, book, probe, this.#mandate(book, probe, nowMs));
+    if (audits && (await this.#placement.alone(book, () => this.#placement.letGo(probe.site, book)))) return undefined;
+    return this.#errand(book.observer, book, probe, this.#mandate(book.observer, book, probe, nowMs));
   }
 
-  /** An observer that has not been tried at the site looks a few times, without a mandate. */
-  #trial(book: SiteBook, nowMs: number): string | undefined {
-    if (book.home.latency.mean === undefined) return undefined;
+  /** An observer that has not been tried at the site looks a few times, without a mandate; at what home has seen, to compare. */
+  #trial(book: SiteBook, url: string, nowMs: number): string | undefined {
+    if (book.home.latency.mean === undefined || book.claims.has(url)) return undefined;
+    if (this.#bodies.printOf(url) === undefined) return undefined;
     for (const { name } of this.#roster.all()) {
-      const from = fromOf(book, name);
-      const often = Math.floor(from.tries / triesAtOnce);
-      const restMs = from.tries % triesAtOnce > 0 ? 0 : Math.min(tryAgainMsMax, tryAgainMsMin * 2 ** (often - 1));
-      if (!this.#roster.isThere(name) || (from.tries > 0 && nowMs - from.triedMs < restMs)) continue;
+      const { tries, triedMs } = fromOf(book, name);
+      const begins = tries % triesAtOnce === 0;
+      const often = Math.floor(tries / triesAtOnce);
+      const restMs = begins ? Math.min(tryAgainMsMax, tryAgainMsMin * 2 ** (often - 1)) : 0;
+      if (!this.#roster.isThere(name) || (tries > 0 && nowMs - triedMs < restMs)) continue;
+      const from = begins ? untried(book, name) : fromOf(book, name);
       from.tries++;
       from.triedMs = nowMs;
       return name;
@@ -260,12 +176,17 @@ export class Fleet {
   }
 
   /** As often as the plan wants it, as far as there is something to lend; else it is looked at only when it is asked for. */
-  #mandate(book: SiteBook, { site, url }: Probe, nowMs: number): Pick<Mandate, 'everyMs' | 'forMs'> {
+  #mandate(observer: string, book: SiteBook, { site, url }: Probe, nowMs: number): Pick<Mandate, 'everyMs' | 'forMs'> {
     const { spacingMs, mandateMs } = this.#parts;
     const everyMs = Math.max(1, spacingMs, book.plannedMs.get(url) ?? unplannedMs);
+    // It counts from its last word, so one that is away gets no more time by being asked.
+    const endsMs = (this.#roster.get(observer)?.heardMs ?? -Infinity) + mandateMs;
+    if (endsMs <= nowMs) return { everyMs, forMs: 0 };
     const requests = 1000 * requestsPerLook(book);
-    const perSecond = this.#mandates.lend(site, url, requests / everyMs, nowMs, nowMs + mandateMs);
-    return perSecond > 0 ? { everyMs: requests / perSecond, forMs: mandateMs } : { everyMs, forMs: 0 };
+    const perSecond = this.#mandates.lend(site, url, requests / everyMs, nowMs, endsMs);
+    if (perSecond === 0) return { everyMs, forMs: 0 };
+    book.mandateEndsMs = Math.max(book.mandateEndsMs, endsMs);
+    return { everyMs: requests / perSecond, forMs: mandateMs };
   }
 
   #errand(
@@ -275,16 +196,16 @@ export class Fleet {
     { everyMs, forMs }: Pick<Mandate, 'everyMs' | 'forMs'>,
   ): { observer: string; errand: Errand } {
     const pages: ObservedPage[] = probe.pageIds.flatMap((id) => {
-      const page = this.#parts.pageOf(id)?.page;
-      return page ? [{ id, select: page.select, options: page.options }] : [];
+      const watched = this.#parts.pageOf(id);
+      if (!watched) return [];
+      const { select, options } = watched.page;
+      return [{ id, select, options, noise: ignoredOf(watched.state.detectState) }];
     });
-    const key = `${observer} ${probe.url}`;
     const settings = JSON.stringify(pages);
-    const saidBefore = forMs > 0 && this.#said.get(key) === settings;
-    if (forMs > 0) this.#said.set(key, settings);
+    const saidBefore = forMs > 0 && book.said.get(probe.url) === settings;
+    if (forMs > 0) book.said.set(probe.url, settings);
     const sinceMs = this.#roster.get(observer)?.word.atMs ?? 0;
-    book.mandateEndsMs = Math.max(book.mandateEndsMs, this.#parts.clock.nowMs() + forMs);
-    const base = this.#bodies.printOf(probe.url) ?? '';
+    const base = (isPeek(probe) ? undefined : this.#bodies.printOf(probe.url)) ?? '';
     book.underWay++;
     return {
       observer,
@@ -313,8 +234,8 @@ export class Fleet {
   }
 
   /** The observer has never heard of these pages: the next errand says it all. */
-  unknown(observer: string, probe: Probe): void {
-    this.#said.delete(`${observer} ${probe.url}`);
+  unknown({ site, url }: Probe): void {
+    this.#sites.get(site)?.said.delete(url);
   }
 
   sent(observer: string, bytes: number): void {
@@ -333,10 +254,12 @@ export class Fleet {
     const { probe, outcome } = observation;
     const book = this.#site(probe.site);
     learnLink(book.home, observation);
-    if (outcome.kind !== 'fetched') return;
+    if (outcome.kind !== 'fetched' || isPeek(probe)) return;
     const [print, before] = [fingerprint(outcome.body), this.#bodies.printOf(probe.url)];
+    this.#holdAgainst(probe.site, book, book.claims.get(probe.url), print);
+    book.claims.delete(probe.url);
     if (book.observer !== undefined && before !== undefined && before !== print) book.contested.set(probe.url, before);
-    this.#bodies.keep(probe.url, outcome.body, print);
+    this.#bodies.keep(probe, outcome.body, print);
   }
 
   /** An observer's report as the observation it stands for; undefined when it is not to be believed. */
@@ -348,6 +271,8 @@ export class Fleet {
     if (!received || wrong !== undefined) return this.#roster.strike(member, wrong!);
     const { report } = received;
     const { outcome } = report.observation;
+    // Of when it looked only its age is believed: its clock may be minutes off.
+    const told = { ...report.observation, probe, toldAfterMs: report.agoMs };
     member.reportBytes += bytes.length;
     member.wholeBytes += report.wholeBytes;
     member.looks += report.looks;
@@ -359,7 +284,9 @@ export class Fleet {
     // The first look from there asks for robots.txt, which others do once a day: no measure of what is to be lent.
     if (report.looks > 0 && !first) book.requestsPerLook.learn(report.observation.requests / report.looks);
     const requests = this.#ownRequests(probe, report);
-    if (outcome.kind !== 'fetched') return { ...report.observation, requests, probe };
+    if (book.observer !== observer && !isPeek(probe) && this.#claims(observer, book, probe, report))
+      return { ...handedBack(probe, this.#parts.clock.nowMs(), 'Home looks before it is believed.'), requests };
+    if (outcome.kind !== 'fetched') return { ...told, requests };
     const base = this.#bodies.bodyOf(probe.url);
     const body = bodyOf(received, base);
     if (!body) {
@@ -367,20 +294,34 @@ export class Fleet {
       // A difference from a copy that we have lost is nobody's lie.
       return base && report.what !== 'same' ? this.#roster.strike(member, 'it is not what it says it is') : undefined;
     }
+    const observation = { ...told, requests, outcome: { ...outcome, body } };
+    if (isPeek(probe)) return observation;
     if (book.contested.get(probe.url) === report.fingerprint) {
       book.contested.delete(probe.url);
       this.#roster.strike(member, 'a look from home saw another page');
     } else if (book.contested.delete(probe.url)) member.strikes = 0;
     if (report.more > 0) for (const id of probe.pageIds) this.#parts.probeNow(id);
     if (report.what === 'difference') book.compression.learn(received.payload.length / Math.max(1, body.length));
-    this.#bodies.keep(probe.url, body, report.fingerprint);
-    return {
-      ...report.observation,
-      requests,
-      probe,
-      outcome: { ...outcome, body },
-      ...(book.observer === observer ? this.#watched(book, probe) : {}),
-    };
+    this.#bodies.keep(probe, body, report.fingerprint);
+    return { ...observation, ...(book.observer === observer ? this.#watched(book, probe) : {}) };
+  }
+
+  /** Whoever is only tried is measured and not believed: that it saw something else than home is for home to say. */
+  #claims(observer: string, book: SiteBook, { url }: Probe, { observation, fingerprint: print }: Report): boolean {
+    const before = this.#bodies.printOf(url) ?? '';
+    if (observation.outcome.kind === 'fetched' && print === before) return false;
+    book.claims.set(url, { observer, print, before });
+    return true;
+  }
+
+  /** Home has looked too. An observer that alone sees another page has no business with the site for as long as any rests. */
+  #holdAgainst(site: string, book: SiteBook, claim: Claim | undefined, print: string): void {
+    if (!claim || print === claim.print || print !== claim.before) return;
+    Object.assign(untried(book, claim.observer), {
+      tries: triesAtOnce * restedOften,
+      triedMs: this.#parts.clock.nowMs(),
+    });
+    this.#parts.log('warn', 'an observer sees another page than home does', { site, observer: claim.observer });
   }
 
   reports(): readonly ObserverReport[] {

@@ -20,26 +20,23 @@ const bytes = (text: string): Uint8Array =>
 class Source implements Observer {
   text = 'one';
   asked = 0;
+  /** Looks wait for their site's turn until then. */
+  turn: Promise<void> | undefined;
   readonly #clock: VirtualClock;
 
   constructor(clock: VirtualClock) {
     this.#clock = clock;
   }
 
-  observe(asked: Probe): Promise<Observation> {
+  async observe(asked: Probe): Promise<Observation> {
     this.asked++;
+    await this.turn;
     const atMs = this.#clock.nowMs();
     const body = bytes(this.text);
     const about = { mediaType: 'text/html', charset: 'utf-8', validators: {} };
     const outcome: Outcome = { kind: 'fetched', status: 200, body, ...about };
-    return Promise.resolve({
-      probe: asked,
-      startedAtMs: atMs,
-      endedAtMs: atMs,
-      outcome,
-      bytesReceived: body.length,
-      requests: 1,
-    });
+    const times = { startedAtMs: atMs, endedAtMs: atMs };
+    return { probe: asked, ...times, outcome, bytesReceived: body.length, requests: 1 };
   }
 
   close(): Promise<void> {
@@ -113,6 +110,74 @@ describe('an observer', () => {
     expect(source.asked).toBeLessThanOrEqual(1 + (20 * 16_000) / 10_000);
   });
 
+  test('answers at once while its look waits for the site, and tells of what that found when asked again', async () => {
+    await ask();
+    clock.suspend(10_000);
+    let goOn = (): void => {};
+    source.turn = new Promise((resolve) => (goOn = resolve));
+    source.text = 'two';
+    const looking = lookout.patrol();
+    expect(await ask()).toMatchObject({ text: 'one', agoMs: 10_000 });
+    clock.suspend(5_000);
+    goOn();
+    await looking;
+    expect(lookout.stirred(10)).toEqual(['x']);
+    clock.suspend(2_000);
+    expect(await ask()).toMatchObject({ text: 'two', agoMs: 2_000 });
+    expect(source.asked).toBe(2);
+  });
+
+  test('a look for the eyes of somebody who does not watch the page yet changes nothing of what is watched there', async () => {
+    await ask();
+    source.text = 'two';
+    const peek = errand({ probe: { ...probe, pageIds: [] }, base: '', pages: [] });
+    const shown = unpackReport((await lookout.answer(peek))!)!;
+    expect([shown.report.what, shown.report.more]).toEqual(['whole', 0]);
+    expect(lookout.stirred(10)).toEqual([]);
+    clock.suspend(10_000);
+    await lookout.patrol();
+    expect(lookout.stirred(10)).toEqual(['x']);
+  });
+
+  test('looks less often from when it is told to, until the next errand', async () => {
+    await ask();
+    await pass(5_000);
+    lookout.slow(['a.example', 'b.example'], 0.5);
+    await pass(40_000);
+    // At 0, 20 and 40 seconds.
+    expect(source.asked).toBe(3);
+    // By the errand, and by its mandate once more.
+    await ask();
+    await pass(21_000);
+    expect(source.asked).toBe(5);
+  });
+
+  test('what is told of a time ends with the last look: what was lent since pays for the next', async () => {
+    await ask();
+    await pass(28_000);
+    expect(await ask()).toMatchObject({ looks: 3, overMs: 28_000 });
+    await pass(4_000);
+    expect(await ask()).toMatchObject({ looks: 0, overMs: 0 });
+    await pass(10_000);
+    expect(await ask()).toMatchObject({ looks: 1, overMs: 12_000 });
+  });
+
+  test('says how many looks found nothing new before what it tells of', async () => {
+    await ask();
+    await pass(30_001);
+    source.text = 'two';
+    await pass(10_000);
+    source.text = 'three';
+    await pass(10_000);
+    const told = [await ask(), await ask()];
+    expect(told.map(({ text, observation }) => [text, observation.unchangedLooks])).toEqual([
+      ['two', 3],
+      ['three', 0],
+    ]);
+    await pass(20_000);
+    expect((await ask()).observation.unchangedLooks).toBe(1);
+  });
+
   test('an errand that was long on its way gives no more time than its coordinator reckons with', async () => {
     await ask({ mandate: { everyMs: 10_000, forMs: 60_000, sinceMs: clock.nowMs() - 40_000 } });
     await pass(200_000);
@@ -132,10 +197,11 @@ describe('an observer', () => {
       ['three', 1],
       ['four', 0],
     ]);
-    // The last one is let go of when the coordinator shows that it has it.
-    expect(lookout.stirred(10)).toEqual(['x']);
-    expect(await ask()).toMatchObject({ what: 'same', text: 'four' });
+    // The last one has been asked for, and is let go of when the coordinator shows that it has it.
     expect(lookout.stirred(10)).toEqual([]);
+    expect(lookout.hasUntold).toBe(true);
+    expect(await ask()).toMatchObject({ what: 'same', text: 'four' });
+    expect(lookout.hasUntold).toBe(false);
     // No request was made for the answers, and all of the patrol's are accounted for.
     expect(source.asked).toBe(4);
     expect(told.reduce((sum, { observation }) => sum + observation.requests, 0)).toBe(3);
@@ -198,7 +264,7 @@ describe('an observer', () => {
     await pass(10_001);
     expect(await ask()).toMatchObject({ text: 'four' });
     await ask();
-    expect(lookout.stirred(10)).toEqual([]);
+    expect(lookout.hasUntold).toBe(false);
     expect(after.findings()).toEqual([]);
     await after.close();
     rmSync(folder, { recursive: true, force: true });
@@ -220,16 +286,42 @@ describe('an observer', () => {
     lookout = new Lookout(source, judge, clock, after);
     expect([(await ask()).text, (await ask()).text]).toEqual(['four', 'five']);
     await ask();
-    expect(lookout.stirred(10)).toEqual([]);
+    expect(lookout.hasUntold).toBe(false);
     await after.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('noise is no change', async () => {
+  test('what nobody sees is no change', async () => {
     await ask();
     source.text = 'one</p><p hidden>';
     await pass(25_000);
     expect(lookout.stirred(10)).toEqual([]);
+  });
+
+  test('a number that differs at every look is told each time, until the coordinator says that it is noise, and again when it is none', async () => {
+    source.text = '100';
+    await ask();
+    const told = async (more?: Partial<Errand>): Promise<unknown> => {
+      source.text = String(Number(source.text) + 1);
+      await pass(10_001);
+      return lookout.hasUntold && (await ask(more)).text;
+    };
+    // One that differs at six looks in a row is noise where that can be seen and undone: not here.
+    for (let n = 1; n <= 12; n++) expect(await told()).toBe(String(100 + n));
+    await ask();
+    const above = filler
+      .split('\n')
+      .at(-1)!
+      .replace(/<\/?p>/g, '');
+    const why = 'differs at nearly every look';
+    const part = { id: 'n', kind: 'words', pattern: ['', ''], below: above, example: '', why, sinceMs: 0 } as const;
+    await ask({ pages: [{ ...pages[0]!, noise: [part] }] });
+    for (let n = 0; n < 3; n++) expect(await told()).toBe(false);
+    // A coordinator that does not know any more what is noise leaves it as it was.
+    await ask();
+    expect(await told()).toBe(false);
+    await ask({ pages: [{ ...pages[0]!, noise: [] }] });
+    expect(await told()).toBe('117');
   });
 
   test('lets go of a site when told to, and of pages that it never heard of says so', async () => {

@@ -4,35 +4,28 @@
  *
  * A place is one URL under mandate:
  *   watched     looked at when an errand comes and, between errands, every `everyMs`
- *   stirred     looks found changes; each is kept, oldest first, and the coordinators hear of it until an errand shows that
- *               they have it; this goes on without a link, and nothing found is dropped but the last of too many
+ *   stirred     looks found changes; each is kept, oldest first, the coordinators hear of it until they ask for it, and it is told
+ *               until an errand shows that they have it; this goes on without a link, and nothing found is dropped but the last
+ *               of too many
  *   shed        the mandate ended or was taken back; what is still unreported stays until it is asked for, until the
  *               coordinator says that it has looked itself, or for a week
  *
  * What is unreported is also in the journal, where there is one, and comes back from there into places that are shed.
  */
-import type { Clock, Observation, Observer, Outcome, Probe } from 'revisit/ports';
+import type { Clock, Observation, Observer } from 'revisit/ports';
 import { packObservation } from '../dispatch/wire.ts';
-import {
-  type Errand,
-  type Mandate,
-  type ObservedPage,
-  type Report,
-  differenceFrom,
-  fingerprint,
-  packReport,
-} from './errand.ts';
+import { type Errand, type ObservedPage, fingerprint } from './errand.ts';
 import type { Finding, Journal } from './journal.ts';
-import { zstdCompressSync } from 'node:zlib';
-
-type Fetched = Extract<Outcome, { kind: 'fetched' }>;
-
-/** What is remembered of a page, for telling a change from the same; the daemon's own detection reads and writes it. */
-export interface Remembered {
-  readonly state: string;
-  readonly atMs: number;
-  readonly text: string | undefined;
-}
+import {
+  type Fetched,
+  type Place,
+  type Remembered,
+  type Seen,
+  freshPlace,
+  keyOf,
+  printOf,
+  reportOf,
+} from './watched-place.ts';
 
 export type Judge = (
   page: ObservedPage,
@@ -45,45 +38,8 @@ export type Judge = (
 const unreportedMax = 50;
 /** What nobody has asked for in so long belongs to a page that nobody watches any more. */
 const unreportedMsMax = 7 * 86_400_000;
-/** How many of the last reports are known by their fingerprints; more are never under way. */
-const saidMax = 8;
 /** What a robot sends for an answer without a body. */
 const bodylessBytes = 250;
-
-/** What was found and waits to be told; `kept` is its number in the journal. */
-interface Unreported extends Finding {
-  readonly kept: number | undefined;
-}
-
-type Seen = Pick<Finding, 'observation' | 'atMs'>;
-
-interface Place {
-  probe: Probe;
-  pages: readonly ObservedPage[];
-  mandate: Mandate;
-  untilMs: number;
-  nextMs: number;
-  readonly remembered: Map<string, Remembered>;
-  /** The last body that was reported, which the coordinator has. */
-  reported: Uint8Array | undefined;
-  /** The last body that was seen, and with which words of its server. */
-  seen: { readonly fetched: Fetched; readonly print: string; readonly packedBytes: number } | undefined;
-  last: Seen | undefined;
-  /** Found by the process before, which may have told what this one knows nothing of. */
-  restored: boolean;
-  /** What the coordinator last said it has, and what it was sent since. */
-  base: string;
-  readonly said: string[];
-  /** Found and not known to have arrived, oldest first; and which of them was told last. */
-  readonly unreported: Unreported[];
-  told: Unreported | undefined;
-  /** Of what was seen since the last report. */
-  looks: number;
-  requests: number;
-  wholeBytes: number;
-  reportedMs: number;
-  busy: Promise<void> | undefined;
-}
 
 export interface LookoutCounts {
   readonly places: number;
@@ -147,11 +103,16 @@ export class Lookout {
     };
   }
 
-  /** Pages with changes that nobody has asked for yet. */
+  /** Whether anything waits here that its coordinator may not have. */
+  get hasUntold(): boolean {
+    return [...this.#places.values()].some(({ unreported }) => unreported.length > 0);
+  }
+
+  /** Pages with changes that nobody has asked for yet; of one that was told, the next errand shows whether it arrived. */
   stirred(most: number): readonly string[] {
     const ids: string[] = [];
     for (const place of this.#places.values()) {
-      if (place.unreported.length > 0) ids.push(...place.probe.pageIds);
+      if (place.unreported.some((finding) => finding !== place.told)) ids.push(...place.probe.pageIds);
       if (ids.length >= most) break;
     }
     return ids.slice(0, most);
@@ -182,6 +143,17 @@ export class Lookout {
     return Math.max(0, Math.min(this.#clock.nowMs() - lastMs, 1e9));
   }
 
+  /** Looks at these sites only so often as this share of their mandates; the next errands say it anew. */
+  slow(sites: readonly string[], factor: number): void {
+    const all = new Set(sites);
+    for (const place of this.#places.values()) {
+      if (!all.has(place.probe.site)) continue;
+      const everyMs = place.mandate.everyMs / factor;
+      place.nextMs += everyMs - place.mandate.everyMs;
+      place.mandate = { ...place.mandate, everyMs };
+    }
+  }
+
   /** Looks at what is due under its mandate; answers when the next is. */
   async patrol(): Promise<number> {
     const nowMs = this.#clock.nowMs();
@@ -203,13 +175,24 @@ export class Lookout {
   async answer(errand: Errand): Promise<Uint8Array | undefined> {
     const place = this.#place(errand);
     if (!place) return undefined;
-    await place.busy;
+    // One that waits for its site's turn is told of when it has found something; an errand that waited with it would keep those of
+    // other pages from being asked for what was found of them.
+    if (place.last === undefined || place.untilMs <= this.#clock.nowMs()) await place.busy;
     await this.#confirm(place, errand.base);
     const nowMs = this.#clock.nowMs();
-    const recent = place.last !== undefined && nowMs - place.last.atMs < place.mandate.everyMs / 2;
+    const soon = place.busy !== undefined;
+    const recent = place.last !== undefined && (soon || nowMs - place.last.atMs < place.mandate.everyMs / 2);
     if (place.unreported.length === 0 && !recent) await this.#look(place);
     place.told = place.unreported[0];
-    return this.#report(place, place.told ?? place.last!, errand.base);
+    return this.#report(place, place.told ?? this.#nothingNew(place), errand.base);
+  }
+
+  /** The last look, with how many before it found nothing new either. */
+  #nothingNew(place: Place): Seen {
+    const { observation, atMs } = place.last!;
+    const unchangedLooks = Math.max(0, place.unchanged - 1);
+    place.unchanged = 0;
+    return { observation: { ...observation, unchangedLooks }, atMs };
   }
 
   /**
@@ -238,12 +221,14 @@ export class Lookout {
     const { probe, mandate, pages } = errand;
     const key = keyOf(probe);
     const nowMs = this.#clock.nowMs();
+    // A look for somebody's eyes only; what is watched there goes on as it was.
+    if (probe.pageIds.length === 0) return freshPlace(probe, [], mandate, nowMs);
     const untilMs = Math.min(nowMs, mandate.sinceMs) + mandate.forMs;
     const known = this.#places.get(key);
     if (!known && !pages) return undefined;
     const place = known ?? freshPlace(probe, pages!, mandate, nowMs);
     const nextMs = Math.min(place.nextMs, nowMs + mandate.everyMs);
-    Object.assign(place, { probe, mandate, untilMs, nextMs }, pages ? { pages } : {});
+    Object.assign(place, { probe, mandate, untilMs, nextMs }, pages ? { pages: saidAnew(pages, place.pages) } : {});
     this.#places.set(key, place);
     return place;
   }
@@ -255,23 +240,29 @@ export class Lookout {
 
   async #lookNow(place: Place): Promise<void> {
     const validators = place.seen?.fetched.validators ?? {};
-    const observation = await this.#observer.observe({ ...place.probe, validators });
+    // Counted from when it begins: from when it ends, slow sites would be looked at less often than was lent for them.
     // A look that an errand asked for before its time was that one: the mandate's looks are no more for being asked.
-    place.nextMs = Math.max(this.#clock.nowMs(), place.nextMs) + place.mandate.everyMs;
+    const beganMs = this.#clock.nowMs();
+    place.nextMs = Math.max(beganMs, place.nextMs) + place.mandate.everyMs;
+    const observation = await this.#observer.observe({ ...place.probe, validators });
+    place.lookedMs = beganMs;
     place.requests += observation.requests;
     if (observation.requests > 0) {
       place.looks++;
       this.#looks++;
     }
     const finding = { observation, atMs: this.#clock.nowMs() };
+    if (await this.#isNews(place, observation)) await this.#stir(place, finding);
+    else if (observation.outcome.kind === 'fetched' || observation.outcome.kind === 'not-modified') place.unchanged++;
+    place.last = finding;
+  }
+
+  /** That a page is gone is news; that it is the same, or that the site did not answer, is not. */
+  async #isNews(place: Place, observation: Observation): Promise<boolean> {
     const { outcome } = observation;
     if (outcome.kind !== 'fetched') {
       place.wholeBytes += bodylessBytes;
-      const before = place.last?.observation.outcome.kind;
-      // That a page is gone is news; that it is the same, or that the site did not answer, is not.
-      if (outcome.kind === 'gone' && before !== 'gone' && place.last) await this.#stir(place, finding);
-      place.last = finding;
-      return;
+      return outcome.kind === 'gone' && place.last !== undefined && place.last.observation.outcome.kind !== 'gone';
     }
     const print = fingerprint(outcome.body);
     const same = place.seen?.print === print;
@@ -280,13 +271,14 @@ export class Lookout {
     const known = place.seen !== undefined;
     const changed = same ? false : await this.#changed(place, observation, outcome);
     place.seen = { fetched: outcome, print, packedBytes };
-    if (known && changed) await this.#stir(place, finding);
-    place.last = finding;
+    return known && changed;
   }
 
   /** Nobody hears of it before it is in the journal; one that takes no more leaves it to the memory. */
   async #stir(place: Place, seen: Seen): Promise<void> {
-    const finding: Finding = { ...seen, pages: place.pages, bases: [place.base, ...place.said] };
+    const observation = { ...seen.observation, unchangedLooks: place.unchanged };
+    const finding: Finding = { ...seen, observation, pages: place.pages, bases: [place.base, ...place.said] };
+    place.unchanged = 0;
     const kept = await this.#journal?.keep(finding).catch(() => undefined);
     const replaced = place.unreported.length >= unreportedMax ? place.unreported.pop() : undefined;
     place.unreported.push({ ...finding, kept });
@@ -306,86 +298,18 @@ export class Lookout {
   }
 
   #report(place: Place, finding: Seen, base: string): Uint8Array {
-    const { probe: _probe, ...known } = finding.observation;
-    const { outcome } = known;
-    // "Not modified" was said to our validators; it stands for the copy that we have.
-    const fetched =
-      outcome.kind === 'fetched' ? outcome : outcome.kind === 'not-modified' ? place.seen?.fetched : undefined;
-    const told = this.#told(place, fetched, base);
-    const nowMs = this.#clock.nowMs();
-    const report: Report = {
-      observation: { ...known, outcome: fetched ? withoutBody(fetched) : outcome, requests: place.requests },
-      what: told.what,
-      fingerprint: told.print,
-      agoMs: Math.max(0, nowMs - finding.atMs),
-      looks: place.looks,
-      overMs: Math.max(0, nowMs - place.reportedMs),
-      wholeBytes: place.wholeBytes,
-      more: Math.max(0, place.unreported.length - 1),
-    };
-    const bytes = packReport(report, told.payload);
+    const { wholeBytes } = place;
+    const bytes = reportOf(place, finding, base, this.#clock.nowMs());
     this.#reports++;
-    this.#wholeBytes += place.wholeBytes;
+    this.#wholeBytes += wholeBytes;
     this.#sentBytes += bytes.length;
-    Object.assign(place, { looks: 0, requests: 0, wholeBytes: 0, reportedMs: nowMs });
     return bytes;
   }
-
-  /** The body as briefly as the coordinator can understand it. */
-  #told(
-    place: Place,
-    fetched: Fetched | undefined,
-    base: string,
-  ): { readonly what: Report['what']; readonly print: string; readonly payload: Uint8Array } {
-    const nothing = new Uint8Array();
-    if (!fetched) return { what: 'no-body', print: '', payload: nothing };
-    const print = fingerprint(fetched.body);
-    const { reported } = place;
-    place.reported = fetched.body;
-    place.said.push(print);
-    place.said.splice(0, place.said.length - saidMax);
-    if (print === base) return { what: 'same', print, payload: nothing };
-    if (reported && base !== '' && fingerprint(reported) === base)
-      return { what: 'difference', print, payload: differenceFrom(reported, fetched.body) };
-    return { what: 'whole', print, payload: zstdCompressSync(fetched.body) };
-  }
 }
 
-function keyOf(probe: Probe): string {
-  return `${probe.url}\n${JSON.stringify([probe.headers, probe.render])}`;
-}
-
-function freshPlace(probe: Probe, pages: readonly ObservedPage[], mandate: Mandate, nowMs: number): Place {
-  return {
-    probe,
-    pages,
-    mandate,
-    untilMs: -Infinity,
-    nextMs: nowMs,
-    remembered: new Map(),
-    reported: undefined,
-    seen: undefined,
-    last: undefined,
-    restored: false,
-    base: '',
-    said: [],
-    unreported: [],
-    told: undefined,
-    looks: 0,
-    requests: 0,
-    wholeBytes: 0,
-    reportedMs: nowMs,
-    busy: undefined,
-  };
-}
-
-/** Undefined where there was no body. */
-function printOf({ observation }: Seen): string | undefined {
-  return observation.outcome.kind === 'fetched' ? fingerprint(observation.outcome.body) : undefined;
-}
-
-function withoutBody(fetched: Fetched): Fetched {
-  return { ...fetched, body: undefined as unknown as Uint8Array };
+/** What is ignored stays as it was said last where nothing is said of it. */
+function saidAnew(pages: readonly ObservedPage[], before: readonly ObservedPage[]): readonly ObservedPage[] {
+  return pages.map((page) => ({ ...page, noise: page.noise ?? before.find(({ id }) => id === page.id)?.noise }));
 }
 
 function packedSize(observation: Observation): number {

@@ -7,18 +7,21 @@ interface Account {
   perSecond: number;
   back: number;
   budget: number;
+  behind: boolean;
 }
 
 function account(budget: number): Account {
   const kept: Account = {
     mandates: new Mandates({
       budgetPerSecond: () => kept.budget,
+      behind: () => kept.behind,
       lend: (perSecond) => (kept.perSecond = perSecond),
       giveBack: (requests) => (kept.back += requests),
     }),
     perSecond: 0,
     back: 0,
     budget,
+    behind: false,
   };
   return kept;
 }
@@ -93,4 +96,23 @@ test('what is next to nothing is not lent: it would keep others from asking', ()
   expect(kept.mandates.lend('s', 'a', 3, 0, 60_000)).toBe(0);
   kept.budget = 10;
   expect(kept.mandates.lend('s', 'a', 3, 1_000, 60_000)).toBe(3);
+});
+
+test('while pages that nobody has seen wait at home, those who can be reached give half of it back, and get no more than that', () => {
+  const kept = account(10);
+  const { mandates } = kept;
+  for (const site of ['near', 'away']) mandates.lend(site, 'u', 4, 0, 60_000);
+  expect(mandates.isNeeded('near')).toBe(false);
+  kept.behind = true;
+  expect(mandates.isNeeded('near')).toBe(true);
+  mandates.slowed('near', 10_000);
+  expect(mandates.isNeeded('near')).toBe(false);
+  expect(kept.perSecond).toBeCloseTo(2 + 4);
+  // What was lent until then counts until it is told.
+  mandates.lend('near', 'u', 4, 20_000, 80_000);
+  expect(kept.perSecond).toBeCloseTo(2 + 4);
+  mandates.told('near', 'u', 20_000);
+  expect(kept.back).toBeCloseTo(10 * 4 + 10 * 2);
+  kept.behind = false;
+  expect(mandates.lend('near', 'u', 4, 30_000, 90_000)).toBeCloseTo(4);
 });

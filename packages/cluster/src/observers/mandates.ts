@@ -2,10 +2,11 @@
  * What a coordinator has lent of its budget to observers, who go on looking while nobody can reach them.
  *
  *   lent     from the errand on, so many requests a second count as made, whether or not anybody can say so
+ *   slowed   whoever looks has been told to look less often, because home needs it, and has said that it does
  *   told     a report counts its requests one by one; what was counted for the time that it is about is given back
  *   ended    nothing more counts; what was counted and never told, because whoever looked was lost, stays so
  *
- * Invariant: what is lent at any time is at most `lentShare` of the budget. Where the plan wants more, each page gets its part
+ * Invariant: what is lent is at most `lentShare` of the budget. Where the plan wants more, each page gets its part
  * of that, as far as those who have too much have been asked since. O(1) a mandate.
  */
 
@@ -24,11 +25,15 @@ const leastShare = 0.5;
  * Where the plan wants more, the budget is that of a coordinator which has only just got its pages.
  */
 const wantedShareMin = 1 / 32;
+/** While pages that nobody has seen wait at home for the budget: they and the plan take turns, as in a process by itself. */
+export const paceBehind = 0.5;
 
 interface Lent {
   readonly firstMs: number;
   wantedPerSecond: number;
   perSecond: number;
+  /** The share of its part that it has. */
+  pace: number;
   sinceMs: number;
   endsMs: number;
   /** Counted before the last errand, over how long, and how much of that time reports were about. */
@@ -40,6 +45,8 @@ interface Lent {
 export interface MandatesParts {
   /** The coordinator's own part of the budget, in requests a second. */
   readonly budgetPerSecond: () => number;
+  /** Whether pages that nobody has seen wait for the budget. */
+  readonly behind: () => boolean;
   /** What is lent has become so much. */
   readonly lend: (perSecond: number) => void;
   readonly giveBack: (requests: number) => void;
@@ -63,14 +70,32 @@ export class Mandates {
     urls.set(url, lent);
     this.#end(lent, nowMs);
     const most = lentShare * this.#parts.budgetPerSecond();
+    const pace = this.#parts.behind() ? paceBehind : 1;
     const part = wantedPerSecond * Math.min(1, most / (this.#wantedPerSecond + wantedPerSecond));
     const left = most - this.#perSecond;
     const enough = Math.max(leastShare * part, wantedShareMin * wantedPerSecond);
-    const perSecond = Math.min(part, left) >= enough ? Math.min(part, left) : 0;
-    Object.assign(lent, { wantedPerSecond, perSecond, sinceMs: nowMs, endsMs });
+    const perSecond = Math.min(part, left) >= enough ? pace * Math.min(part, left) : 0;
+    Object.assign(lent, { wantedPerSecond, perSecond, pace, sinceMs: nowMs, endsMs });
     this.#add(wantedPerSecond, perSecond);
     this.#parts.lend(this.#perSecond);
     return perSecond;
+  }
+
+  /** Whether a part of what the site's observer was lent is needed at home. */
+  isNeeded(site: string): boolean {
+    return this.#parts.behind() && [...(this.#sites.get(site)?.values() ?? [])].some(({ pace }) => pace > paceBehind);
+  }
+
+  /** The site's observer looks at all of it at that pace from now on. */
+  slowed(site: string, nowMs: number): void {
+    for (const lent of this.#sites.get(site)?.values() ?? []) {
+      const { wantedPerSecond } = lent;
+      const perSecond = paceBehind * lent.perSecond;
+      this.#end(lent, nowMs);
+      Object.assign(lent, { wantedPerSecond, perSecond, pace: paceBehind });
+      this.#add(wantedPerSecond, perSecond);
+    }
+    this.#parts.lend(this.#perSecond);
   }
 
   /** Whether something of the site was lent from here. */
@@ -140,6 +165,7 @@ function fresh(nowMs: number): Lent {
     firstMs: nowMs,
     wantedPerSecond: 0,
     perSecond: 0,
+    pace: 1,
     sinceMs: nowMs,
     endsMs: nowMs,
     counted: 0,

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Visitor, executablePath } from '../../../daemon/src/trial/browser.ts';
 import { eventually, serve, type Serving } from '../../../daemon/src/trial/command.ts';
 import { leash } from '../../../daemon/src/trial/leash.ts';
 import { locate } from '../../../../house/provision.ts';
@@ -72,6 +73,22 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
     const wanted = numbers.slice(0, count).map((number) => `edition ${number}`);
     for (const { id } of pages) expect(await editionsOf(id, count)).toEqual(wanted);
   };
+  /** Changes that were found before the link was mended are dated before that, each page's in their order. */
+  const datedAsFound = async (versions: readonly number[], mendedMs: number): Promise<void> => {
+    type Dated = { readonly pageId: string; readonly toVersion: number; readonly at: string };
+    const { changes } = await json<{ changes: Dated[] }>('/api/changes?limit=1000');
+    const { pages } = await json<{ pages: { id: string; lastChange: string }[] }>('/api/pages');
+    for (const { id, lastChange } of pages) {
+      const own = changes.filter(({ pageId }) => pageId === id);
+      const times = own.map(({ at }) => Date.parse(at));
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+      expect(own.map(({ toVersion }) => toVersion)).toEqual(own.map((_, i) => i + 2));
+      for (const [i, { toVersion }] of own.entries())
+        if (versions.includes(toVersion)) expect(times[i]).toBeLessThan(mendedMs);
+        else if (toVersion > Math.max(...versions)) expect(times[i]).toBeGreaterThanOrEqual(mendedMs);
+      expect(lastChange).toBe(own.at(-1)!.at);
+    }
+  };
   const json = async <Body>(path: string): Promise<Body> =>
     (await (await fetch(coordinator.url + path)).json()) as Body;
   const observer = async (): Promise<ObserverBody | undefined> =>
@@ -107,7 +124,7 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
       '--budget',
       `${budgetPerSecond}/second`,
       '--mandate',
-      '2m',
+      '20m',
       ...open,
     ]);
     run('robot', '--nats', nats.url, '--contact', 'far');
@@ -139,6 +156,32 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
     expect(now.savedBytes - before.savedBytes).toBeGreaterThan(4 * (now.linkBytes - before.linkBytes));
   });
 
+  test.skipIf(!executablePath)('the dashboard shows what it observes, and what that saves', async () => {
+    const visitor = await Visitor.open(coordinator.url);
+    try {
+      const before = (await observer())!;
+      await visitor.go('#/robots');
+      const row = visitor.page.locator('section', { hasText: 'Robots near their sources' }).locator('tbody tr');
+      await row.waitFor();
+      const [name, sites, looks, ...traffic] = await row.locator('td').allInnerTexts();
+      const after = (await observer())!;
+      expect(name).toMatch(/^near\s+there, [\d.]+ ms away$/);
+      expect(sites).toBe(after.sites.join(', '));
+      expect(Number(looks!.replaceAll(/\D/g, ''))).toBeGreaterThanOrEqual(before.looks);
+      expect(Number(looks!.replaceAll(/\D/g, ''))).toBeLessThanOrEqual(after.looks);
+      for (const [i, of] of (['linkBytes', 'savedBytes'] as const).entries()) {
+        const [, amount, unit] = /^([\d.]+) (k?B|MB)$/.exec(traffic[i]!)!;
+        const step = { B: 1, kB: 1e3, MB: 1e6 }[unit!]!;
+        // Shown to a tenth of its unit.
+        expect(Number(amount) * step).toBeGreaterThanOrEqual(before[of] - 0.06 * step);
+        expect(Number(amount) * step).toBeLessThanOrEqual(after[of] + 0.06 * step);
+      }
+      expect(visitor.trouble).toEqual([]);
+    } finally {
+      await visitor.close();
+    }
+  });
+
   test('without its link it goes on looking, and reports every edition later, in order', async () => {
     link.cut();
     const since = asked.length;
@@ -150,9 +193,11 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
     // One of each site may have been asked for by an errand when the link was cut.
     const looks = alone.length - hosts;
     expect(looks / ((alone.at(-1)!.atMs - alone[0]!.atMs) / 1000)).toBeLessThan(budgetPerSecond);
+    const mendedMs = Date.now();
     link.mend();
     edition = 'edition four';
     await allEditions(4);
+    await datedAsFound([2, 3], mendedMs);
   });
 
   test('killed without its link, with findings that nobody has: the one that comes after it tells them, in order', async () => {
@@ -164,11 +209,24 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
     await killed;
     expect(readFileSync(join(folder, 'near.findings'), 'utf8').split('\n').length).toBeGreaterThan(2 * hosts);
     edition = 'edition seven';
+    const mendedMs = Date.now();
     link.mend();
     observing = near();
     await allEditions(7);
+    await datedAsFound([5, 6], mendedMs);
     // What the coordinator has is let go of.
     await eventually(() => readFileSync(join(folder, 'near.findings'), 'utf8') === '');
+  });
+
+  test('told to leave, it says so: its sites come home long before its mandates end', async () => {
+    observing.kill('SIGTERM');
+    const since = asked.length;
+    await eventually(() =>
+      Array.from({ length: hosts }, (_, host) => `127.0.0.${host + 1}:`).every((host) =>
+        asked.slice(since).some((entry) => entry.who === 'far' && entry.host.startsWith(host)),
+      ),
+    );
+    expect(await observer()).toMatchObject({ state: 'away', sites: [] });
   });
 
   test('no site was asked beyond its spacing by the two together', () => {

@@ -9,6 +9,8 @@ import { type Word, readWord } from './roster.ts';
 
 /** How often links are measured and places thought over: they change slowly, and a move costs something. */
 const thinkEveryMs = 5_000;
+/** How soon what home needs is asked back. */
+const recallEveryMs = 500;
 /** A name is part of subjects and of what people read. */
 const nameForm = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
@@ -29,6 +31,7 @@ interface WatchedLoop {
     byId(id: string): { readonly page: Page; readonly state: PageState } | undefined;
   };
   readonly settings: { readonly looksPerSecond: number };
+  behind(): boolean;
   lend(requestsPerSecond: number): void;
   giveBack(requests: number): void;
   probeNow(id: string): boolean;
@@ -50,6 +53,7 @@ export class Observers {
       mandateMs: parts.mandateMs,
       spacingMs: parts.spacingMs,
       budgetPerSecond: () => this.#loop?.settings.looksPerSecond ?? 0,
+      behind: () => this.#loop?.behind() ?? false,
       lend: (perSecond) => this.#loop?.lend(perSecond),
       giveBack: (requests) => this.#loop?.giveBack(requests),
       pageOf: (id) => this.#loop?.collection.byId(id),
@@ -76,6 +80,7 @@ export class Observers {
         if (word && nameForm.test(name)) void this.#heard(name, word);
       },
     });
+    const recalling = this.#recall(signal);
     while (!signal.aborted) {
       try {
         await this.#fleet.measure();
@@ -85,7 +90,15 @@ export class Observers {
       }
       await clock.sleep(thinkEveryMs, signal);
     }
+    await recalling;
     ears.unsubscribe();
+  }
+
+  async #recall(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#fleet.recall();
+      await this.#parts.clock.sleep(recallEveryMs, signal);
+    }
   }
 
   async #heard(name: string, word: Word): Promise<void> {

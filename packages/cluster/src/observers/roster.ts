@@ -23,6 +23,8 @@ export interface Word {
   readonly wholeBytes: number;
   readonly sentBytes: number;
   readonly stirred: readonly string[];
+  /** It is its last: nobody looks from there any more, and nothing is untold. */
+  readonly leaves?: boolean;
 }
 
 /** What came as a word, if it is one: whoever has a key can say anything. */
@@ -81,13 +83,13 @@ export class Roster {
   }
 
   heard(name: string, word: Word): void {
-    const nowMs = this.#parts.clock.nowMs();
+    const heardMs = word.leaves ? -Infinity : this.#parts.clock.nowMs();
     const known = this.#members.get(name);
-    if (known) Object.assign(known, { heardMs: nowMs, word });
+    if (known) Object.assign(known, { heardMs, word });
     else {
       this.#members.set(name, {
         name,
-        heardMs: nowMs,
+        heardMs,
         word,
         latency: new Measured('delay'),
         secondsPerByte: new Measured(),

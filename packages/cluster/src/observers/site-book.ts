@@ -1,7 +1,7 @@
 /** What a coordinator knows of a site that observers may have: who has it, what its links take, how often it is asked. */
-import type { VantageDocument } from '@revisit/core';
+import type { Link, VantageDocument } from '@revisit/core';
 import type { Observation, Page, PageState } from 'revisit/ports';
-import { Measured } from './vantage-points.ts';
+import { type LinkRange, Measured } from './vantage-points.ts';
 
 /** What a look from home costs beyond its body. */
 const defaultLink = { latency: 0.05, secondsPerByte: 1e-7 };
@@ -21,6 +21,14 @@ interface TriedLink extends MeasuredLink {
   tries: number;
 }
 
+export interface Claim {
+  readonly observer: string;
+  /** The fingerprint of what it saw; empty where it saw nothing. */
+  readonly print: string;
+  /** Of what home had seen before. */
+  readonly before: string;
+}
+
 export interface SiteBook {
   observer: string | undefined;
   /** When the last mandate ends at the latest. */
@@ -36,6 +44,10 @@ export interface SiteBook {
   underWay: number;
   /** While the site is on its way from one to another: nothing is handed out before it is decided who has it. */
   moving: Promise<void> | undefined;
+  /** What its observer was told of each URL's pages: their settings. */
+  readonly said: Map<string, string>;
+  /** What one that is only being tried said a URL was, where home had seen something else before. */
+  readonly claims: Map<string, Claim>;
   /** What the observer last said a URL's fingerprint was, while a look from home said otherwise. */
   readonly contested: Map<string, string>;
 }
@@ -52,16 +64,21 @@ export function freshBook(): SiteBook {
     errands: 0,
     underWay: 0,
     moving: undefined,
+    said: new Map(),
+    claims: new Map(),
     contested: new Map(),
   };
 }
 
 export function fromOf(book: SiteBook, observer: string): TriedLink {
-  let from = book.from.get(observer);
-  if (!from) {
-    from = { latency: new Measured('delay'), secondsPerByte: new Measured(), triedMs: -Infinity, tries: 0 };
-    book.from.set(observer, from);
-  }
+  return book.from.get(observer) ?? untried(book, observer);
+}
+
+/** What was measured from there counts no more. */
+export function untried(book: SiteBook, observer: string): TriedLink {
+  const { triedMs = -Infinity, tries = 0 } = book.from.get(observer) ?? {};
+  const from = { latency: new Measured('delay'), secondsPerByte: new Measured(), triedMs, tries };
+  book.from.set(observer, from);
   return from;
 }
 
@@ -92,14 +109,12 @@ export function requestsPerLook(book: SiteBook): number {
   return Math.max(1, book.requestsPerLook.mean ?? 1);
 }
 
-export function linkOf(from: MeasuredLink): {
-  latency: number;
-  secondsPerByte: number;
-} {
-  return {
-    latency: from.latency.mean ?? defaultLink.latency,
-    secondsPerByte: from.secondsPerByte.mean ?? defaultLink.secondsPerByte,
-  };
+export function linkOf({ latency, secondsPerByte }: MeasuredLink): LinkRange {
+  const at = (end: 0 | 1): Link => ({
+    latency: latency.range?.[end] ?? defaultLink.latency,
+    secondsPerByte: secondsPerByte.range?.[end] ?? defaultLink.secondsPerByte,
+  });
+  return { best: at(0), worst: at(1) };
 }
 
 /** Half the time to the first byte is one way; the rest of the time went into the body. */

@@ -3,7 +3,7 @@
  * here outlives a transaction on the server (no session settings, no named statements), so a pooler may stand in between.
  */
 import pg from 'pg';
-import type { Fault, Kept } from 'revisit/ports';
+import { type Fault, type Kept, StoreFailed } from 'revisit/ports';
 import { migrations } from './migrations.ts';
 
 // Times in milliseconds and counts stay far below 2^53.
@@ -24,13 +24,13 @@ export type Connected =
   | { readonly kind: 'failed'; readonly sentence: string };
 
 export function faultOf(error: unknown): Fault {
+  if (error instanceof StoreFailed) return error.fault;
   const code = (error as { code?: unknown }).code;
   const message = error instanceof Error ? error.message : String(error);
   if (code === '53100')
     return { code: 'disk-full', sentence: "The database server's disk is full; nothing was changed." };
   if (code === '25006')
     return { code: 'disk-read-only', sentence: 'The database server takes no changes (read-only).' };
-  if (code === 'lease-lost') return { code: 'lease-lost', sentence: message };
   // Classes 08, 53, 57 and the socket's own errors: the server is away, full or shutting down.
   const away = typeof code === 'string' && /^(08|53|57)|^E[A-Z]+$/.test(code);
   if (away || /terminat|timeout|connect/i.test(message))

@@ -207,4 +207,8 @@ export const migrations: readonly string[] = [
   ALTER TABLE pages ADD COLUMN tags jsonb GENERATED ALWAYS AS (settings::jsonb -> 'tags') STORED;
   CREATE INDEX pages_by_tag ON pages USING gin (tags);
   `,
+  // One that has lost its link to the robots leaves its shards to those that have theirs.
+  `
+  ALTER TABLE coordinators ADD COLUMN linked boolean NOT NULL DEFAULT true;
+  `,
 ];

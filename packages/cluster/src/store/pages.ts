@@ -157,14 +157,9 @@ export async function removePages(sql: Sql, ids: readonly string[]): Promise<rea
   return ids.filter((id) => there.has(id));
 }
 
-async function pagesWith(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, WatchedPage>> {
+export async function pagesWith(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, WatchedPage>> {
   const { rows } = await sql.query<FullRow>(`${everything} WHERE id = ANY ($1)`, [ids]);
   return new Map(rows.map((row) => [row.id, watchedOf(row)]));
-}
-
-export async function readPage(connection: Connection, id: string): Promise<WatchedPage | undefined> {
-  const rows = await connection.query<FullRow>(`${everything} WHERE id = $1`, [id]);
-  return rows[0] && watchedOf(rows[0]);
 }
 
 export async function listPages(connection: Connection, query: PageQuery): Promise<readonly ListedPage[]> {

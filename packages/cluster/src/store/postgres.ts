@@ -7,8 +7,10 @@
  * holds their leases.
  */
 import {
+  type Added,
   type Change,
   type Counts,
+  type Edit,
   type Journal,
   type Kept,
   type ListedPage,
@@ -18,12 +20,14 @@ import {
   type NewPage,
   type NewPageSettings,
   type PageQuery,
+  type Past,
   type Probe,
   type Retention,
   type SearchHit,
   type SearchQuery,
   type SiteHour,
   type Store,
+  StoreFailed,
   type Version,
   type WatchedPage,
   createdIds,
@@ -35,7 +39,7 @@ import { append, changesAfter, changesBefore } from './log.ts';
 import { activityOf, looksOf, siteHours } from './look-packs.ts';
 import { keepLooks } from './looks.ts';
 import { PostgresOutbox } from './outbox.ts';
-import { addPages, listPages, pagesOf, readPage, removePages, updatePages } from './pages.ts';
+import { addPages, listPages, pagesOf, pagesWith, removePages, updatePages } from './pages.ts';
 import { sweep, thin } from './retention.ts';
 import { search } from './search.ts';
 
@@ -63,11 +67,22 @@ export class PostgresStore implements Store {
     this.outbox = new PostgresOutbox(connection, () => mandate.held().has(0));
   }
 
-  addPages(pages: readonly NewPage[], journal?: Journal): ReturnType<Store['addPages']> {
+  addPages(pages: readonly NewPage[], journal?: Journal, past?: Past): Promise<Kept<readonly Added[]>> {
     return this.#connection.write(async (sql) => {
-      const outcomes = await addPages(sql, pages);
-      if (journal) await this.#putMemory(sql, journal.key, journal.value(createdIds(outcomes)));
-      return outcomes;
+      const added = await addPages(sql, pages);
+      if (journal)
+        await this.#reviseIn(sql, journal.key, (before) => ({
+          after: journal.value(createdIds(added), before),
+          value: undefined,
+        }));
+      if (!past) return added;
+      // Whoever looks after these pages: what was looked at elsewhere is nobody's work here.
+      await keepLooks(sql, past(added), all, () => {});
+      const now = await pagesWith(
+        sql,
+        added.map(({ page }) => page.page.id),
+      );
+      return added.map(({ page, created }) => ({ page: now.get(page.page.id)!, created }));
     });
   }
 
@@ -92,7 +107,12 @@ export class PostgresStore implements Store {
   }
 
   page(id: string): Promise<WatchedPage | undefined> {
-    return readPage(this.#connection, id);
+    return this.pagesById([id]).then(([page]) => page);
+  }
+
+  /** Those of the pages that exist. */
+  async pagesById(ids: readonly string[]): Promise<readonly WatchedPage[]> {
+    return [...(await this.#connection.must((sql) => pagesWith(sql, ids))).values()];
   }
 
   pages(query: PageQuery): Promise<readonly ListedPage[]> {
@@ -111,8 +131,9 @@ export class PostgresStore implements Store {
     return this.#connection.write(async (sql) => {
       const held = await this.#mandate.confirmed(sql);
       if (!probes.every((probe) => held.has(shardOf(probe.site))))
-        throw Object.assign(new Error('Another coordinator has taken over a site of these probes.'), {
+        throw new StoreFailed({
           code: 'lease-lost',
+          sentence: 'Another coordinator has taken over a site of these probes.',
         });
       await sql.query(
         `INSERT INTO in_flight (id, shard, at, probe)
@@ -134,7 +155,7 @@ export class PostgresStore implements Store {
 
   async unfinishedOf(shards: readonly number[]): Promise<readonly Probe[]> {
     const rows = await this.#connection.query<{ probe: string }>(
-      'SELECT probe FROM in_flight WHERE shard = ANY ($1) ORDER BY at, id',
+      'SELECT probe FROM in_flight WHERE shard = ANY ($1) ORDER BY at, length(id), id',
       [shards],
     );
     return rows.map((row) => JSON.parse(row.probe) as Probe);
@@ -250,6 +271,19 @@ export class PostgresStore implements Store {
       key,
       value,
     ]);
+  }
+
+  revise<Value>(key: string, edit: Edit<Value>): Promise<Kept<Value>> {
+    return this.#connection.write((sql) => this.#reviseIn(sql, key, edit));
+  }
+
+  async #reviseIn<Value>(sql: Sql, key: string, edit: Edit<Value>): Promise<Value> {
+    // Until this transaction ends; of a key that is not there yet no row could be locked.
+    await sql.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`memory ${key}`]);
+    const { rows } = await sql.query<{ value: Buffer }>('SELECT value FROM memory WHERE key = $1', [key]);
+    const { after, value } = edit(rows[0]?.value);
+    if (after) await this.#putMemory(sql, key, after);
+    return value;
   }
 
   async recall(key: string): Promise<Uint8Array | undefined> {

@@ -70,6 +70,8 @@ export class Crew {
   readonly servers: Servers;
   readonly robots: ChildProcess[] = [];
   readonly coordinators: Serving[] = [];
+  /** Each coordinator's own way to where everybody's way to NATS begins. */
+  readonly ways = new Map<Serving, TroubledLink>();
   readonly observers = new Map<ObserverName, Stationed>();
   /** Before there was anybody who could look. */
   readonly startedMs = Date.now();
@@ -120,8 +122,12 @@ export class Crew {
     // Every page as often as every other, so that an edition is seen within seconds.
     const plan = ['--policy', 'uniform', '--budget', `${budgetPerSecond}/second`, '--spacing', `${spacingMs}ms`];
     const silence = ['--lease', `${leaseMs}ms`, '--mandate', `${mandateMs}ms`, '--log-level', 'silent'];
-    const words = ['--store', this.servers.store, '--nats', this.#natsUrl, ...plan, ...silence, ...open];
-    this.coordinators.push(await serve(words, skewed(skewSeconds)));
+    const way = await troubledLink({ host: '127.0.0.1', port: this.servers.toNats.port });
+    const nats = `nats://127.0.0.1:${way.port}`;
+    const words = ['--store', this.servers.store, '--nats', nats, ...plan, ...silence, ...open];
+    const serving = await serve(words, skewed(skewSeconds));
+    this.ways.set(serving, way);
+    this.coordinators.push(serving);
   }
 
   #observer(name: ObserverName, link: TroubledLink): ChildProcess {
@@ -179,8 +185,8 @@ export class Crew {
     await Promise.all(this.coordinators.map((coordinator) => coordinator.end('SIGKILL')));
     const { web, postgres, nats, toNats, toPostgres, cable: wired } = this.servers;
     wired?.end();
-    for (const link of [toNats, toPostgres, ...[...this.observers.values()].map((stationed) => stationed.link)])
-      await link.end();
+    const stationed = [...this.observers.values()].map(({ link }) => link);
+    for (const link of [...this.ways.values(), ...stationed, toNats, toPostgres]) await link.end();
     await Promise.all([web.close(), postgres.end(), nats.end()]);
     rmSync(this.#folder, { recursive: true, force: true });
   }

@@ -32,6 +32,7 @@ export const faults = [
   'coordinator-leaves',
   'observer-leaves',
   'links-cut',
+  'coordinator-cut',
   'observer-cut',
   'cable-pulled',
   'links-slow',
@@ -216,6 +217,14 @@ export class Rounds {
           this.#any(observerNames),
           fault === 'observer-killed' ? 'SIGKILL' : 'SIGTERM',
         );
+      case 'coordinator-cut': {
+        // It renews its leases, and reaches nobody else.
+        const way = this.#crew.ways.get(this.#any(coordinators))!;
+        way.cut();
+        await pause(this.#random() * cutMsMax);
+        way.mend();
+        return;
+      }
       case 'observer-cut': {
         const { link } = observers.get(this.#any(observerNames))!;
         link.cut();

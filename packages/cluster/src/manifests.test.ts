@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { expect, test } from 'vitest';
-import { eventually, loopbackWeb, revisit } from '../../daemon/src/trial/command.ts';
-import { leash } from '../../daemon/src/trial/leash.ts';
+import { readConfigText } from '../../daemon/src/config/config.ts';
+import { revisit } from '../../daemon/src/trial/command.ts';
 import { locate } from '../../../house/provision.ts';
 import type { Role } from './access/grants.ts';
 import { Keyring } from './access/keyring.ts';
@@ -18,10 +18,13 @@ const documents = (file: string): unknown[] =>
   });
 
 interface Compose {
+  /** Inline ones are copied in at the start, which a root that nobody may write refuses. */
+  readonly configs?: unknown;
   readonly services: Record<
     string,
     {
       readonly image?: string;
+      readonly read_only?: boolean;
       readonly command?: readonly string[];
       readonly secrets?: readonly string[];
       readonly volumes?: readonly string[];
@@ -34,6 +37,10 @@ interface Compose {
 interface Source {
   readonly configMap?: { readonly name: string };
   readonly secret?: { readonly items: readonly { readonly key: string; readonly path: string }[] };
+}
+interface Probe {
+  readonly httpGet?: { readonly path: string; readonly port: number };
+  readonly tcpSocket?: { readonly port: number };
 }
 interface Kubernetes {
   readonly kind: string;
@@ -52,6 +59,9 @@ interface Kubernetes {
           readonly image: string;
           readonly args?: readonly string[];
           readonly ports?: readonly { readonly containerPort: number }[];
+          readonly startupProbe?: Probe;
+          readonly readinessProbe?: Probe;
+          readonly livenessProbe?: Probe;
           readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
         }[];
         readonly volumes?: readonly (Source & {
@@ -63,10 +73,11 @@ interface Kubernetes {
   };
 }
 
-/** A process of ours as a manifest starts it: its words, the keys that are laid before it, and its writable folders. */
+/** A process of ours as a manifest starts it: its words, the files that are laid before it, and its writable folders. */
 interface Call {
   readonly words: readonly string[];
   readonly keys: readonly string[];
+  readonly configs: readonly string[];
   readonly writable: readonly string[];
 }
 
@@ -77,14 +88,21 @@ const workloads = manifests.flatMap(({ kind, metadata, spec }) =>
   spec?.template ? [{ kind, name: metadata.name, spec, pod: spec.template }] : [],
 );
 
+const configured = (name: string): Record<string, string> =>
+  manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === name)!.data!;
+
 function composed(): Call[] {
   return Object.values(compose.services)
     .filter(({ image }) => image === 'revisit')
-    .map(({ command, secrets, volumes }) => ({
-      words: command!,
-      keys: secrets!.map((name) => `/run/secrets/${name}`),
-      writable: ['/tmp', ...(volumes ?? []).map((volume) => volume.split(':')[1]!)],
-    }));
+    .map(({ command, secrets, volumes = [] }) => {
+      const mounted = volumes.map((volume) => volume.split(':'));
+      return {
+        words: command!,
+        keys: secrets!.map((name) => `/run/secrets/${name}`),
+        configs: mounted.filter(([from]) => from === './revisit.yaml').map(([, to]) => to!),
+        writable: ['/tmp', ...mounted.filter(([, , how]) => how !== 'ro').map(([, to]) => to!)],
+      };
+    });
 }
 
 function orchestrated(): Call[] {
@@ -103,6 +121,11 @@ function orchestrated(): Call[] {
           words: args!,
           keys: volumeMounts!.flatMap(({ name, mountPath }) =>
             sources(name).flatMap(({ secret }) => secret?.items.map(({ path }) => join(mountPath, path)) ?? []),
+          ),
+          configs: volumeMounts!.flatMap(({ name, mountPath }) =>
+            sources(name).flatMap(({ configMap }) =>
+              configMap ? Object.keys(configured(configMap.name)).map((path) => join(mountPath, path)) : [],
+            ),
           ),
           writable: volumeMounts!.filter(({ name }) => isWritable(name)).map(({ mountPath }) => mountPath),
         };
@@ -141,7 +164,8 @@ test.each([
   (file, calls) => {
     const grants = grantsIn(file);
     const roles = { serve: 'coordinator', robot: 'robot', observer: 'observer' } as Record<string, string>;
-    for (const { words, keys, writable } of calls()) {
+    for (const { words, keys, configs, writable } of calls()) {
+      expect(configs).toEqual(words[0] === 'serve' ? [words[1]] : []);
       expect(keys).toEqual([after(words, '--nats-key')]);
       const holder = basename(keys[0]!, '.nk');
       expect([holder, grants.get(holder)]).toEqual([holder, roles[words[0]!]]);
@@ -162,6 +186,41 @@ test.each([
   },
 );
 
+test('compose lays before everybody what is there, and what is secret stays out of images and commits', () => {
+  for (const { image, read_only: readOnly } of Object.values(compose.services))
+    expect(readOnly ?? false).toBe(image === 'revisit');
+  expect(compose.configs).toBeUndefined();
+  const text = readFileSync(join(deploy, 'cluster/revisit.yaml'), 'utf8');
+  expect(readConfigText(text, 'revisit.yaml')).toMatchObject({ kind: 'read', value: { natsReplicas: 3 } });
+  expect(configured('revisit')['revisit.yaml']).toBe(text);
+  const binds = Object.values(compose.services)
+    .flatMap(({ volumes = [] }) => volumes.map((volume) => volume.split(':')[0]!))
+    .filter((from) => from.startsWith('.'));
+  const secret = ['./access', './.env'];
+  for (const from of binds) expect(secret.includes(from) || existsSync(join(deploy, 'cluster', from)), from).toBe(true);
+  for (const { file } of Object.values(compose.secrets)) expect(file).toMatch(/^\.\/access\//);
+  const lines = (file: string): string[] => readFileSync(join(deploy, file), 'utf8').split('\n');
+  for (const path of secret.map((each) => join('deploy/cluster', each))) {
+    expect(lines('Dockerfile.dockerignore')).toContain(path);
+    expect(lines('../.gitignore').map((line) => line.replace(/^\/|\/$/g, ''))).toContain(path);
+  }
+});
+
+test('probes ask what is answered, and nobody is ended because the database is away', () => {
+  const answered = readFileSync(join(deploy, '../docs/api.md'), 'utf8');
+  const ours = workloads.flatMap(({ pod }) => pod.spec.containers).filter(({ image }) => image === 'revisit');
+  for (const { ports, startupProbe, readinessProbe, livenessProbe } of ours) {
+    for (const probe of [startupProbe, readinessProbe, livenessProbe]) {
+      const port = probe?.httpGet?.port ?? probe?.tcpSocket?.port;
+      if (port !== undefined) expect(ports).toContainEqual({ containerPort: port });
+      if (probe?.httpGet) expect(answered).toContain(`\`GET ${probe.httpGet.path}\``);
+    }
+    expect(livenessProbe?.httpGet).toBeUndefined();
+  }
+  const coordinator = workloads.find(({ name }) => name === 'coordinator')!.pod.spec.containers[0]!;
+  expect(coordinator).toMatchObject({ readinessProbe: { httpGet: { path: '/readyz' } }, livenessProbe: {} });
+});
+
 test('every server is called by a name and a port that it has', () => {
   const servers = [...composed(), ...orchestrated()].flatMap(({ words }) => after(words, '--nats').split(','));
   const here = new Set(servers.map((url) => new URL(url).host));
@@ -169,9 +228,8 @@ test('every server is called by a name and a port that it has', () => {
   const aliases = Object.values(compose.services).flatMap(({ networks }) => networks?.default.aliases ?? []);
   expect(aliases.map((alias) => `${alias}:4222`).sort()).toEqual([...here].sort());
   // Compose and Kubernetes start the servers alike.
-  const configured = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'nats')!;
   const own = readFileSync(join(deploy, 'cluster/nats.conf'), 'utf8').replace(/^#.*\n/gm, '');
-  expect(configured.data!['nats.conf']!.trim()).toBe(own.trim());
+  expect(configured('nats')['nats.conf']!.trim()).toBe(own.trim());
   expect(own).toContain('listen: 0.0.0.0:4222');
   const services = manifests.filter(({ kind }) => kind === 'Service');
   for (const { metadata, spec } of services) {
@@ -192,6 +250,9 @@ test('every server is called by a name and a port that it has', () => {
     for (const { volumeMounts = [] } of pod.spec.containers)
       for (const { name } of volumeMounts) expect(volumes).toContain(name);
   }
+  const apps = workloads.map(({ pod }) => pod.metadata.labels.app);
+  for (const { spec } of manifests.filter(({ kind }) => kind === 'PodDisruptionBudget'))
+    expect(apps).toContain((spec!.selector as { matchLabels: { app: string } }).matchLabels.app);
   expect(new Set(manifests.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['revisit']));
   for (const store of [...composed(), ...orchestrated()].flatMap(({ words }) =>
     words[0] === 'serve' ? [after(words, '--store')] : [],
@@ -212,119 +273,6 @@ test.skipIf(locate('nats-server') === undefined)(
     });
     expect(tried.stderr + tried.stdout).toMatch(/is valid/);
     expect(tried.status).toBe(0);
-    rmSync(folder, { recursive: true, force: true });
-  },
-);
-
-test.skipIf(locate('nats-server') === undefined)(
-  'the local script starts a whole cluster with keys, and ends it',
-  async () => {
-    const web = await loopbackWeb();
-    web.pages.set('/a', '<p>as it was</p>');
-    const folder = mkdtempSync(join(tmpdir(), 'revisit-local-'));
-    const serve = [
-      '--allow-network',
-      '127.0.0.0/8',
-      '--spacing',
-      '50ms',
-      '--budget',
-      '20/second',
-      '--log-level',
-      'error',
-    ];
-    let said = '';
-    const start = () => {
-      const child = leash(
-        spawn(process.execPath, [join(deploy, 'local.ts'), '--folder', folder, '--', ...serve], {
-          stdio: ['ignore', 'pipe', 'pipe'],
-        }),
-      );
-      child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-      let out = '';
-      child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-      const urls = eventually(() => {
-        if (child.exitCode !== null) throw new Error(said);
-        return out.trim().split('\n').length === 2 && out.trim().split('\n');
-      });
-      return { child, urls };
-    };
-    const endOf = async (child: ChildProcess): Promise<void> => {
-      const ended = new Promise((done) => child.once('exit', done));
-      child.kill('SIGTERM');
-      expect(await ended).toBe(0);
-    };
-    // What it has in its folder it finds again: servers with streams need longer to agree on a leader than fresh ones.
-    const once = start();
-    await once.urls;
-    await endOf(once.child);
-    const { child, urls: coming } = start();
-    try {
-      const urls = await coming;
-      const added = await fetch(`${urls[0]}/api/pages`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ url: `${web.url}/a` }),
-      });
-      expect(added.status).toBe(201);
-      const { id } = (await added.json()) as { id: string };
-      // Seen by the one that did not add it, whoever looked.
-      await eventually(
-        async () => ((await (await fetch(`${urls[1]}/api/pages/${id}`)).json()) as { version: number }).version === 1,
-      );
-      web.pages.set('/a', '<p>as it is</p>');
-      await eventually(
-        async () => ((await (await fetch(`${urls[1]}/api/pages/${id}`)).json()) as { version: number }).version === 2,
-      );
-      // Commands find a coordinator by its folder.
-      const pages = await revisit(['pages', '--json', '--data', join(folder, 'coordinator-2')]);
-      expect(pages.out).toContain(id);
-      // Whoever is killed is told of and started again, and all works as before.
-      const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' });
-      const ours = stdout
-        .split('\n')
-        .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-        .filter((found) => found?.[2] === String(child.pid));
-      for (const [name, words] of [
-        ['robot-1', '--name robot-1 '],
-        ['robot-2', '--name robot-2 '],
-        ['coordinator-1', '/coordinator-1 '],
-        ['nats-0', '/nats-0.conf '],
-        ['postgres', '/postgres '],
-      ] as const) {
-        process.kill(Number(ours.find((found) => found![3]!.includes(words))![1]), 'SIGKILL');
-        await eventually(() => new RegExp(`^${name} ended.* starts again`, 'm').test(said));
-      }
-      web.pages.set('/a', '<p>as it will be</p>');
-      for (const url of urls)
-        await eventually(
-          async () =>
-            (
-              await fetch(`${url}/api/pages/${id}`).then(
-                (answer) => answer.json() as Promise<{ version: number }>,
-                () => ({ version: 0 }),
-              )
-            ).version === 3,
-        );
-    } finally {
-      await endOf(child);
-      await web.close();
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-);
-
-test.skipIf(locate('nats-server') === undefined)(
-  'the local script ends by itself when it was asked wrongly',
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'revisit-local-'));
-    const words = ['--folder', folder, '--robots', '0', '--observers', '0', '--', '--budget', 'much'];
-    const child = spawn(process.execPath, [join(deploy, 'local.ts'), ...words], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let said = '';
-    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    expect(await new Promise((done) => child.once('close', done))).toBe(2);
-    expect(said).toContain('--budget much: a rate');
     rmSync(folder, { recursive: true, force: true });
   },
 );

@@ -1,0 +1,54 @@
+/**
+ * Which robots are there, as a coordinator knows it: from what comes back. One that nobody has asked for long is as silent as one
+ * that has gone, so after a while both are forgotten.
+ */
+import { Lately, type Observation, type RobotReport } from 'revisit/ports';
+
+const silentMsMax = 10 * 60_000;
+/** More robots than any coordinator has; the longest silent are forgotten first. */
+const robotsMax = 2_000;
+/** What robots say of themselves is theirs to choose. */
+const processForm = /^[\w.-]{1,80}$/;
+
+interface Robot {
+  readonly name: string;
+  readonly process: string;
+  readonly lately: Lately;
+  looks: number;
+  handedBack: number;
+  lastHeardMs: number;
+}
+
+export class CrewBook {
+  /** Those heard last come last. */
+  readonly #robots = new Map<string, Robot>();
+
+  /** `name` is a word of a subject, and so without spaces. */
+  heard(name: string, said: string, { outcome, requests }: Observation, nowMs: number): void {
+    const process = processForm.test(said) ? said : '';
+    const key = `${name} ${process}`;
+    const known = this.#robots.get(key);
+    const robot = known ?? { name, process, lately: new Lately(60_000), looks: 0, handedBack: 0, lastHeardMs: nowMs };
+    robot.lastHeardMs = nowMs;
+    if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined && requests === 0) {
+      robot.handedBack++;
+    } else {
+      robot.looks++;
+      robot.lately.add(1, nowMs);
+    }
+    this.#robots.delete(key);
+    this.#robots.set(key, robot);
+    if (this.#robots.size > robotsMax) this.#robots.delete(this.#robots.keys().next().value!);
+  }
+
+  reports(nowMs: number): readonly RobotReport[] {
+    for (const [key, { lastHeardMs }] of this.#robots) {
+      if (nowMs - lastHeardMs <= silentMsMax) break;
+      this.#robots.delete(key);
+    }
+    return Array.from(this.#robots.values(), ({ lately, ...robot }) => ({
+      ...robot,
+      looksLastMinute: lately.count(nowMs),
+    }));
+  }
+}

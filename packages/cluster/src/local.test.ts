@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { eventually, loopbackWeb, revisit } from '../../daemon/src/trial/command.ts';
+import { leash } from '../../daemon/src/trial/leash.ts';
+import { locate } from '../../../house/provision.ts';
+
+const deploy = join(import.meta.dirname, '../../../deploy');
+
+test.skipIf(locate('nats-server') === undefined)(
+  'the local script starts a whole cluster with keys, and ends it',
+  async () => {
+    const web = await loopbackWeb();
+    web.pages.set('/a', '<p>as it was</p>');
+    const folder = mkdtempSync(join(tmpdir(), 'revisit-local-'));
+    const serve = ['--allow-network=127.0.0.0/8', '--spacing', '50ms', '--budget', '20/second', '--log-level', 'error'];
+    let said = '';
+    const start = () => {
+      const child = leash(
+        spawn(process.execPath, [join(deploy, 'local.ts'), '--folder', folder, '--port', '0', '--', ...serve], {
+          stdio: ['ignore', 'pipe', 'pipe'],
+        }),
+      );
+      child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      let out = '';
+      child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+      const urls = eventually(() => {
+        if (child.exitCode !== null) throw new Error(said);
+        return out.trim().split('\n').length === 2 && out.trim().split('\n');
+      });
+      return { child, urls };
+    };
+    const endOf = async (child: ChildProcess): Promise<void> => {
+      const ended = new Promise((done) => child.once('exit', done));
+      child.kill('SIGTERM');
+      expect(await ended).toBe(0);
+    };
+    const processes = (): string[][] =>
+      spawnSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
+        .stdout.split('\n')
+        .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+        .flatMap((found) => (found ? [found.slice(1)] : []));
+    // Killed, it takes everybody with it; what it has in its folder the next one finds again.
+    const once = start();
+    await once.urls;
+    once.child.kill('SIGKILL');
+    await eventually(() => !processes().some(([, , words]) => words!.includes(folder)));
+    const { child, urls: coming } = start();
+    try {
+      const urls = await coming;
+      const added = await fetch(`${urls[0]}/api/pages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ url: `${web.url}/a` }),
+      });
+      expect(added.status).toBe(201);
+      const { id } = (await added.json()) as { id: string };
+      // Seen by the one that did not add it, whoever looked.
+      await eventually(
+        async () => ((await (await fetch(`${urls[1]}/api/pages/${id}`)).json()) as { version: number }).version === 1,
+      );
+      web.pages.set('/a', '<p>as it is</p>');
+      await eventually(
+        async () => ((await (await fetch(`${urls[1]}/api/pages/${id}`)).json()) as { version: number }).version === 2,
+      );
+      // Commands find a coordinator by its folder.
+      const pages = await revisit(['pages', '--json', '--data', join(folder, 'coordinator-2')]);
+      expect(pages.out).toContain(id);
+      // Whoever is killed is told of and started again, and all works as before.
+      const ours = processes().filter(([, parent]) => parent === String(child.pid));
+      for (const [name, words] of [
+        ['robot-1', '--name robot-1 '],
+        ['robot-2', '--name robot-2 '],
+        ['coordinator-1', '/coordinator-1 '],
+        ['nats-0', '/nats-0.conf '],
+        ['postgres', '/postgres '],
+      ] as const) {
+        process.kill(Number(ours.find(([, , each]) => each!.includes(words))![0]), 'SIGKILL');
+        await eventually(() => new RegExp(`^${name} ended.* starts again`, 'm').test(said));
+      }
+      web.pages.set('/a', '<p>as it will be</p>');
+      for (const url of urls)
+        await eventually(
+          async () =>
+            (
+              await fetch(`${url}/api/pages/${id}`).then(
+                (answer) => answer.json() as Promise<{ version: number }>,
+                () => ({ version: 0 }),
+              )
+            ).version === 3,
+        );
+    } finally {
+      await endOf(child);
+      await web.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+test.skipIf(locate('nats-server') === undefined).each([
+  [['--robots', 'many'], '--robots many: a number from 0 to 64 is expected'],
+  [['--coordinators', '0'], '--coordinators 0: a number from 1 to 64 is expected'],
+  [['--port', '70000'], '--port 70000: a number from 0 to'],
+  [['--bots', '2'], "Unknown option '--bots'"],
+])('the local script refuses %j in a sentence', (words, sentence) => {
+  const tried = spawnSync(process.execPath, [join(deploy, 'local.ts'), ...words], { encoding: 'utf8' });
+  expect([tried.status, tried.stdout]).toEqual([2, '']);
+  expect(tried.stderr).toContain(sentence);
+  expect(tried.stderr).not.toContain('    at ');
+});
+
+test.skipIf(locate('nats-server') === undefined)(
+  'the local script says why it cannot begin, and leaves nobody behind',
+  () => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'revisit-local-')), 'taken');
+    writeFileSync(folder, 'a file where a folder should be');
+    const tried = spawnSync(process.execPath, [join(deploy, 'local.ts'), '--folder', folder], { encoding: 'utf8' });
+    expect([tried.status, tried.stdout]).toEqual([1, '']);
+    expect(tried.stderr).toMatch(/EEXIST.*taken/);
+    expect(tried.stderr).not.toContain('    at ');
+    rmSync(dirname(folder), { recursive: true, force: true });
+  },
+);
+
+test.skipIf(locate('nats-server') === undefined)(
+  'the local script ends by itself when it was asked wrongly',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'revisit-local-'));
+    const words = ['--folder', folder, '--port', '0', '--robots', '0', '--observers', '0', '--', '--budget', 'much'];
+    const child = spawn(process.execPath, [join(deploy, 'local.ts'), ...words], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    expect(await new Promise((done) => child.once('close', done))).toBe(2);
+    expect(said).toContain('--budget much: a rate');
+    rmSync(folder, { recursive: true, force: true });
+  },
+);

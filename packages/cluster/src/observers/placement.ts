@@ -1,0 +1,183 @@
+/**
+ * Who has which site: home or an observer, thought over again and again, and changed only when whoever had it has let go or
+ * its mandate must have run out.
+ */
+import type { Bodies } from './bodies.ts';
+import { type Mandates, paceBehind } from './mandates.ts';
+import type { Roster, RosterParts } from './roster.ts';
+import { type SiteBook, type Watched, documentsOf, linkOf, looksPerDay } from './site-book.ts';
+import { type ObserverFacts, whereFrom } from './vantage-points.ts';
+
+/** How long a site waits for the answers to its errands before it is given to another: then it stays where it is. */
+const answersMsMax = 2_000;
+const answersPollMs = 20;
+
+export interface PlacementParts extends RosterParts {
+  readonly spacingMs: number;
+  readonly budgetPerSecond: () => number;
+  readonly everyPage: () => Iterable<Watched>;
+  readonly pageCount: () => number;
+  /** Keeps it where a successor finds it. */
+  readonly remember: (site: string, observer: string | undefined) => Promise<void>;
+}
+
+export class Placement {
+  readonly #parts: PlacementParts;
+  readonly #sites: ReadonlyMap<string, SiteBook>;
+  readonly #roster: Roster;
+  readonly #mandates: Mandates;
+  readonly #bodies: Bodies;
+
+  constructor(
+    parts: PlacementParts,
+    /** What is known of sites, of observers, of what is lent to them, and of the pages' sizes. */
+    known: {
+      readonly sites: ReadonlyMap<string, SiteBook>;
+      readonly roster: Roster;
+      readonly mandates: Mandates;
+      readonly bodies: Bodies;
+    },
+  ) {
+    this.#parts = parts;
+    this.#sites = known.sites;
+    this.#roster = known.roster;
+    this.#mandates = known.mandates;
+    this.#bodies = known.bodies;
+  }
+
+  /** Thinks again about where each site is observed from. */
+  async decide(): Promise<void> {
+    // Those who were given sites before this process began may be lost by now.
+    if (this.#roster.size === 0 && this.#sites.size === 0) return;
+    this.#mandates.endOld(this.#parts.clock.nowMs());
+    const pages = this.#pagesBySite();
+    for (const [site, book] of this.#sites) {
+      const nowMs = this.#parts.clock.nowMs();
+      if (book.observer !== undefined && !this.#roster.isThere(book.observer)) {
+        if (book.mandateEndsMs <= nowMs) await this.#give(site, book, undefined);
+        else if (!this.#mandates.has(site)) this.#assume(site, book, pages.get(site)?.length ?? 0);
+        continue;
+      }
+      const wanted = whereFrom(
+        {
+          home: linkOf(book.home),
+          documents: documentsOf(pages.get(site) ?? [], book, (url) => this.#bodies.sizeOf(url)),
+          looksPerDay: looksPerDay(book, this.#parts.spacingMs),
+          observer: book.observer,
+        },
+        this.#observersOf(book),
+      );
+      if (wanted !== book.observer && book.home.latency.mean !== undefined) await this.#give(site, book, wanted);
+    }
+  }
+
+  /**
+   * Nobody knows what whoever had the shard before lent to an observer that cannot be reached: its pages count as much as
+   * others. Where it can be reached, the next errands say it anew, and reports count what was looked at before.
+   */
+  #assume(site: string, book: SiteBook, pages: number): void {
+    const perPage = this.#parts.budgetPerSecond() / Math.max(1, this.#parts.pageCount());
+    this.#mandates.lend(site, '', pages * perPage, this.#parts.clock.nowMs(), book.mandateEndsMs);
+  }
+
+  async recall(): Promise<void> {
+    const having = new Map<string, string[]>();
+    for (const [site, { observer, moving, underWay }] of this.#sites) {
+      // An errand that is on its way would undo it; there is time when it has been answered.
+      if (observer === undefined || moving || underWay > 0 || !this.#mandates.isNeeded(site)) continue;
+      if (this.#roster.isThere(observer)) having.set(observer, [...(having.get(observer) ?? []), site]);
+    }
+    await Promise.all([...having].map(([observer, sites]) => this.#slow(observer, sites)));
+  }
+
+  async #slow(observer: string, sites: readonly string[]): Promise<void> {
+    let decided = (): void => {};
+    const moving = new Promise<void>((resolve) => (decided = resolve));
+    const books = sites.map((site) => this.#sites.get(site)!);
+    for (const book of books) book.moving = moving;
+    try {
+      const answer = await this.#roster.ask<{ slowed?: true }>(observer, { slow: sites, factor: paceBehind });
+      if (answer.slowed) for (const site of sites) this.#mandates.slowed(site, this.#parts.clock.nowMs());
+    } catch {
+      // It is away, and has what it was lent.
+    } finally {
+      for (const book of books) book.moving = undefined;
+      decided();
+    }
+  }
+
+  #pagesBySite(): ReadonlyMap<string, readonly Watched[]> {
+    const pages = new Map<string, Watched[]>();
+    for (const watched of this.#parts.everyPage()) {
+      const { site } = watched.page;
+      if (!this.#sites.has(site)) continue;
+      const list = pages.get(site);
+      if (list) list.push(watched);
+      else pages.set(site, [watched]);
+    }
+    return pages;
+  }
+
+  #observersOf(book: SiteBook): ObserverFacts[] {
+    return this.#roster
+      .all()
+      .filter(({ name }) => this.#roster.isThere(name))
+      .map((member) => {
+        const tried = book.from.get(member.name);
+        const toSite = tried?.latency.mean === undefined ? undefined : linkOf(tried);
+        return { name: member.name, fromHome: linkOf(member), toSite };
+      });
+  }
+
+  /** Gives the site to an observer or takes it home; whoever had it lets go of it first. */
+  async #give(site: string, book: SiteBook, observer: string | undefined): Promise<void> {
+    await this.alone(book, () => this.#giveNow(site, book, observer));
+  }
+
+  /**
+   * Meanwhile no errand goes out, and none is under way: one that arrived after its observer had let go would be a mandate
+   * that nobody counts.
+   */
+  async alone<Value>(book: SiteBook, work: () => Promise<Value>): Promise<Value | undefined> {
+    if (book.moving) return undefined;
+    let decided = (): void => {};
+    book.moving = new Promise((resolve) => (decided = resolve));
+    const { clock } = this.#parts;
+    const untilMs = clock.nowMs() + answersMsMax;
+    try {
+      while (book.underWay > 0 && clock.nowMs() < untilMs) await clock.sleep(answersPollMs);
+      return book.underWay > 0 ? undefined : await work();
+    } finally {
+      book.moving = undefined;
+      decided();
+    }
+  }
+
+  async #giveNow(site: string, book: SiteBook, observer: string | undefined): Promise<void> {
+    if (book.observer !== undefined && !(await this.letGo(site, book))) return;
+    await this.#parts.remember(site, observer);
+    if (observer === undefined) this.#parts.log('info', 'a site is looked at from home again', { site });
+    else this.#parts.log('info', 'a site is looked at by an observer', { site, observer });
+    this.#mandates.endAt(site, this.#parts.clock.nowMs());
+    book.observer = observer;
+    book.said.clear();
+  }
+
+  /** Whoever has the site lets go of it, if it can be reached; true when nobody looks there any more. */
+  async letGo(site: string, book: SiteBook): Promise<boolean> {
+    const { clock, spacingMs } = this.#parts;
+    if (book.mandateEndsMs <= clock.nowMs()) return true;
+    try {
+      const { agoMs } = await this.#roster.ask<{ agoMs?: number }>(book.observer!, { shed: site });
+      // Not while it has something untold, which is being asked for.
+      if (typeof agoMs !== 'number') return false;
+      if (agoMs < spacingMs) await clock.sleep(spacingMs - agoMs);
+      book.mandateEndsMs = -Infinity;
+      this.#mandates.endAt(site, clock.nowMs());
+      book.said.clear();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
