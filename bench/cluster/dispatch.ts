@@ -2,7 +2,9 @@
 import { connect } from '@nats-io/transport-node';
 import type { Measurement } from '../../house/bench.ts';
 import { Carrier } from '../../packages/cluster/src/dispatch/carrier.ts';
+import { sealWith } from '../../packages/cluster/src/dispatch/seal.ts';
 import { ensureStreams, shardCount } from '../../packages/cluster/src/dispatch/streams.ts';
+import { Pulse } from '../../packages/cluster/src/pulse.ts';
 import { Robot } from '../../packages/cluster/src/robot.ts';
 import { systemClock } from '../../packages/daemon/src/values/clock.ts';
 import type { Observer } from '../../packages/daemon/src/values/observation.ts';
@@ -12,7 +14,7 @@ async function dispatchCost(nats: string): Promise<{ readonly ms: number; readon
   const probes = 8_000;
   const connection = await connect({ servers: nats });
   await ensureStreams(connection);
-  const carrier = new Carrier(connection, systemClock);
+  const carrier = new Carrier(connection, systemClock, sealWith(Buffer.from('bench')));
   for (let shard = 0; shard < shardCount; shard++) await carrier.listen(shard);
   const blind: Observer = {
     observe: (probe) =>
@@ -28,9 +30,9 @@ async function dispatchCost(nats: string): Promise<{ readonly ms: number; readon
   };
   const stop = new AbortController();
   const name = 'bench';
-  const working = new Robot({ connection, name, observer: blind, clock: systemClock, breadth: 256, log: () => {} }).run(
-    stop.signal,
-  );
+  const pulse = new Pulse(systemClock);
+  const about = { name, observer: blind, clock: systemClock, pulse, breadth: 256, log: () => {} };
+  const working = new Robot({ connection, ...about }).run(stop.signal);
   const [beganMs, beganCpu] = [performance.now(), process.cpuUsage()];
   let next = 0;
   const sender = async (): Promise<void> => {

@@ -105,7 +105,7 @@ export async function linkRows(postgres: PostgresServer, web: Web): Promise<Meas
   const fewer = robot.bytesPerLook / observer.bytesPerLook;
   return [
     {
-      what: `bytes over the link for a look, side by side, ${distantPages} pages of 20 KB of which a line changes every ${distantChangeEveryMs / 1000} s, about one look a page and second`,
+      what: `bytes over the link for a look, side by side, ${distantPages} pages of 20 KB of which a line changes every ${distantChangeEveryMs / 1000} s, about one look a page and second, counted from the ${looksBefore}th look of each page on`,
       ours: `${observer.bytesPerLook.toFixed(0)} B by an observer (${observer.looks} looks)`,
       rival: `${robot.bytesPerLook.toFixed(0)} B by a robot (${robot.looks} looks)`,
       ratio: `${fewer.toFixed(1)}× fewer`,

@@ -4,6 +4,8 @@ import type { PostgresServer } from '../../packages/cluster/src/trial/postgres-s
 import { Cluster, type Web, cpuSeconds, pause, siteMs, until } from './processes.ts';
 
 const sites = 100;
+/** What docs/scale.md multiplies from. */
+const reckonedCpuMs = 2.2;
 const breadth = 16;
 const measuredMs = 6_000;
 
@@ -73,9 +75,9 @@ export async function robotRows(
     {
       what: 'scheduling: CPU of the coordinator for a look that a robot makes (plan, dispatch, detect, keep), against a single process, which fetches too',
       ours: `${one.cpuMs.toFixed(2)} ms; with four robots ${four.cpuMs.toFixed(2)} ms; a robot ${one.robotCpuMs.toFixed(2)} ms`,
-      rival: `${alone.cpuMs.toFixed(2)} ms; docs/scale.md reckons with 10 ms`,
+      rival: `${alone.cpuMs.toFixed(2)} ms; docs/scale.md reckons with ${reckonedCpuMs} ms`,
       ratio: (one.cpuMs / alone.cpuMs).toFixed(2),
-      holds: Math.max(one.cpuMs, four.cpuMs) < 10,
+      holds: Math.max(one.cpuMs, four.cpuMs) <= reckonedCpuMs,
     },
   ];
 }
