@@ -357,7 +357,7 @@ export class Loop {
   }
 
   /** Asks for what is due now, or for every page, ahead of the plan; answers which pages that are. */
-  askFor(all: boolean): readonly Entry[] {
+  askFor(all: boolean): readonly string[] {
     const nowSeconds = this.#parts.clock.nowMs() / 1000;
     const entries: Entry[] = [];
     for (const entry of this.collection) {
@@ -366,17 +366,13 @@ export class Loop {
     }
     this.#departures.askInOrder(entries);
     this.#running.wake();
-    return entries;
+    return entries.map(({ page }) => page.id);
   }
 
-  /** Those of the pages that wait in line, are under way, or were looked at and are not kept yet. */
-  unsettled(entries: readonly Entry[]): readonly Entry[] {
-    const onTheWay = new Set(this.#indexing.pageIds());
-    for (const { pageIds } of this.#flights.underWay) for (const id of pageIds) onTheWay.add(id);
-    return entries.filter(
-      (entry) =>
-        this.collection.at(entry.index) === entry && (this.#departures.isAsked(entry) || onTheWay.has(entry.page.id)),
-    );
+  /** Pages with a look that was asked for and has no answer yet, and those with an answer that is not kept yet. */
+  underWay(): { readonly asked: ReadonlySet<string>; readonly unkept: ReadonlySet<string> } {
+    const asked = new Set([...this.#flights.underWay].flatMap(({ pageIds }) => pageIds));
+    return { asked, unkept: new Set(this.#indexing.pageIds()) };
   }
 
   /** Lets go of connections and threads; after `run` or `sweep`. */

@@ -2,7 +2,7 @@
  * What several processes on one store know of their parts of it, each alone: beliefs, plans, manners, work under way. Whoever is
  * asked answers for all: it puts the question to the others and adds their answers to its own.
  */
-import type { SweepProgress } from '../asked-sweeps.ts';
+import type { SweepAsked, SweepProgress } from '../asked-sweeps.ts';
 import type { Desk } from '../desk.ts';
 import type { Coming } from '../coming-looks.ts';
 import { type BudgetView, type StandingPlan, budgetView, standingPlan } from '../standing-plan.ts';
@@ -64,8 +64,10 @@ const own = {
     wanted: robotsWanted(desk),
   }),
 
-  sweep: (loop: Loop, desk: Desk, { name, all }: { readonly name: string; readonly all: boolean }): SweepProgress =>
-    desk.sweeps.progress(loop, name, all),
+  /** How many pages it looks after. */
+  size: (loop: Loop, _desk: Desk, _given: object): number => loop.collection.size,
+
+  sweep: (loop: Loop, desk: Desk, asked: SweepAsked): SweepProgress => desk.sweeps.progress(loop, asked),
 
   outlooks: (_loop: Loop, desk: Desk, { ids }: { readonly ids: readonly string[] }): (readonly [string, Outlook])[] =>
     ids.flatMap((id) => {

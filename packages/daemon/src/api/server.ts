@@ -11,6 +11,7 @@ import { AccessBook } from './access/book.ts';
 import { type GuardOptions, createGuard } from './access/guard.ts';
 import { accessRoutes } from './access/routes.ts';
 import { changeRoutes } from './changes.ts';
+import { checkRoute } from './check.ts';
 import { dashboardRoutes } from './dashboard.ts';
 import { demoRoute } from './demo.ts';
 import { feedRoutes } from './feeds.ts';
@@ -114,6 +115,7 @@ function routes(api: Api, desk: Desk, book: AccessBook): void {
   labRoutes(api, desk);
   settingRoutes(api, desk);
   demoRoute(api, desk);
+  checkRoute(api, desk);
   systemRoutes(api, desk);
   transferRoutes(api, desk);
   accessRoutes(api, book);

@@ -1,18 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
 import { version } from '../version.ts';
-import { changeBody, timeText } from './bodies.ts';
+import { timeText } from './bodies.ts';
 import { type Api, operation } from './operation.ts';
-import { notRunning } from './pages.ts';
 import { type Work, everyPart } from './parts.ts';
-import { ChangeBody, Missing, Nullable, Time } from './schemas.ts';
+import { Missing, Nullable, Time } from './schemas.ts';
 
-/** More changes than this in one answer are read from the log, where they all are. */
-const checkedChangesMax = 1_000;
-/** How often it is asked how far a sweep is. */
-const sweepPollMs = 100;
 /** A store that takes longer for a few numbers is not ready. */
 const storeMsMax = 2_000;
 
@@ -39,42 +33,6 @@ export function summed(parts: readonly Work[]): Readonly<Record<Count, number>> 
 }
 
 export function systemRoutes(app: Api, desk: Desk): void {
-  const check = operation({
-    tag: 'system',
-    summary: 'Look at what is due, or at every page, and wait until all of it is kept',
-    body: Type.Optional(
-      Type.Union([Type.Null(), Type.Object({ all: Type.Optional(Type.Boolean()) }, { additionalProperties: false })]),
-    ),
-    answers: {
-      200: Type.Object({
-        looks: Type.Integer(),
-        requests: Type.Integer(),
-        changes: Type.Array(ChangeBody),
-        missing: Missing,
-      }),
-    },
-  });
-  app.post('/api/check', { schema: check }, async (request, reply) => {
-    if (!desk.loop) return notRunning(reply);
-    const before = await desk.store.counts();
-    const left = new AbortController();
-    reply.raw.on('close', () => left.abort());
-    const asked = { name: randomUUID(), all: request.body?.all === true };
-    let swept = await everyPart(desk, 'sweep', asked);
-    while (!left.signal.aborted && swept.parts.some((part) => part.left > 0)) {
-      await desk.clock.sleep(sweepPollMs, left.signal);
-      swept = await everyPart(desk, 'sweep', asked);
-    }
-    const after = await desk.store.counts();
-    const changes = await desk.store.changes({ after: before.changes, limit: checkedChangesMax });
-    return {
-      looks: after.looks - before.looks,
-      requests: swept.parts.reduce((sum, { requests }) => sum + requests, 0),
-      changes: changes.map(changeBody),
-      missing: swept.missing,
-    };
-  });
-
   const health = operation({
     tag: 'system',
     summary: 'Liveness: whether what is found can be kept',
