@@ -9,6 +9,7 @@ import { VirtualClock } from './simulation/virtual-clock.ts';
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 0, 5);
 
+const notSet = { totalMs: 0, isKept: true };
 const usual = { random: () => 0.5, userAgent: 'Revisit', allowNetworks: [], spacingMs: 1_000 };
 
 const notThere = (url: URL, atMs: number): Answer => ({
@@ -44,8 +45,7 @@ test('a cap outlives the process also for a site that is only reached by redirec
       siteRules: (site) => (site === 'elsewhere.example' ? { cap } : undefined),
       fetchPage,
     });
-    const capped = new CappedSites({ clock: now, observer, store });
-    capped.clockSetByMs = setByMs;
+    void new CappedSites({ clock: now, observer, store }, { totalMs: setByMs, isKept: true });
     return async (n: number) => {
       const probe = { url: 'https://a.example/', site: 'a.example', pageIds: [], validators: {} } as const;
       const looked = observer.observe({ ...probe, id: String(n), atMs: now.nowMs() });
@@ -94,7 +94,7 @@ test('a request to a site with a cap that cannot be noted does not go out, howev
     recall: (key) => store.recall(key),
     remember: (key, value) => (full ? Promise.resolve(failed) : store.remember(key, value)),
   };
-  void new CappedSites({ clock, observer, store: noting });
+  void new CappedSites({ clock, observer, store: noting }, notSet);
   const look = async (site: string) => {
     const probe = { id: site, url: `https://${site}/`, site, pageIds: [], atMs: clock.nowMs(), validators: {} };
     const looked = observer.observe(probe);
@@ -151,7 +151,7 @@ test('a disk on which every note takes seconds delays requests to capped sites, 
     siteRules: () => ({ cap: { count: 10, periodMs: hourMs } }),
     fetchPage: async ({ url }) => notThere(url, clock.nowMs()),
   });
-  observer.countIn!(new CappedSites({ clock, observer, store: slow }));
+  observer.countIn!(new CappedSites({ clock, observer, store: slow }, notSet));
   const probe = { id: 'p', url: 'https://a.example/', site: 'a.example', pageIds: [], atMs: startMs, validators: {} };
   let outcome: string | undefined;
   const looked = observer.observe(probe).then((seen) => (outcome = seen.outcome.kind));

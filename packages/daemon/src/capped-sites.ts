@@ -3,9 +3,10 @@
  * counts on from there once it first asks the site for something, be it watched or only redirected to. A robot elsewhere that keeps
  * its own count has none of this.
  */
+import type { ClockBook } from './clock-book.ts';
 import type { LoopParts } from './loop-parts.ts';
 import type { Store } from './store/port.ts';
-import type { CapBook, ClockSetByMs } from './values/observation.ts';
+import type { CapBook } from './values/observation.ts';
 
 /** Of a large cap not every request is written at once: one more than this share of it may be unknown after a kill. */
 const unwrittenShare = 1 / 128;
@@ -22,10 +23,11 @@ export class CappedSites implements CapBook {
   readonly #parts: CappedParts;
   /** Requests since the last that was written, by site. */
   readonly #unwritten = new Map<string, number>();
-  clockSetByMs: ClockSetByMs = 0;
+  readonly #clockBook: Pick<ClockBook, 'totalMs' | 'isKept'>;
 
-  constructor(parts: CappedParts) {
+  constructor(parts: CappedParts, clockBook: Pick<ClockBook, 'totalMs' | 'isKept'>) {
     this.#parts = parts;
+    this.#clockBook = clockBook;
     parts.observer.countIn?.(this);
   }
 
@@ -40,17 +42,22 @@ export class CappedSites implements CapBook {
   /** It goes out once it is noted, and so is noted for a moment that is not over by then. */
   async #note(site: string, startsMs: readonly number[]): Promise<boolean> {
     const { clock, store } = this.#parts;
+    const { totalMs, isKept } = this.#clockBook;
+    // The next process would take the times for those of another clock.
+    if (!isKept) return this.#notNoted(site);
     // Twice as far ahead each time, so that a disk that is always slow is no reason never to ask.
     for (let aheadMs = notedAheadMs; ; aheadMs *= 2) {
       const untilMs = clock.nowMs() + aheadMs;
-      const kept = Float64Array.from([...startsMs.slice(0, -1), untilMs], (atMs) => atMs - this.clockSetByMs);
+      const kept = Float64Array.from([...startsMs.slice(0, -1), untilMs], (atMs) => atMs - totalMs);
       const { kind } = await store.remember(keyOf(site), new Uint8Array(kept.buffer));
-      if (kind === 'failed') {
-        this.#unwritten.set(site, Infinity);
-        return false;
-      }
+      if (kind === 'failed') return this.#notNoted(site);
       if (clock.nowMs() <= untilMs) return true;
     }
+  }
+
+  #notNoted(site: string): false {
+    this.#unwritten.set(site, Infinity);
+    return false;
   }
 
   /** What may not have been written counts as asked for now. */
@@ -61,7 +68,7 @@ export class CappedSites implements CapBook {
     const kept = new Float64Array(Uint8Array.from(saved).buffer);
     const nowMs = clock.nowMs();
     // None went out later than now: where the clock was set back unseen, the last is taken for just over.
-    const setByMs = Math.min(this.clockSetByMs, nowMs + notedAheadMs - kept.at(-1)!);
+    const setByMs = Math.min(this.#clockBook.totalMs, nowMs + notedAheadMs - kept.at(-1)!);
     const unknown = Math.floor(kept.length * unwrittenShare);
     return [...Array.from(kept, (atMs) => atMs + setByMs), ...Array<number>(unknown).fill(nowMs)];
   }

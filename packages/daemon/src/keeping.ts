@@ -16,6 +16,8 @@ export class Keeping {
   #committing: readonly Look[] = [];
   /** How many wait until the store can write. */
   #waiting = 0;
+  /** What is to be kept before anything is asked for. */
+  #owed: (() => Promise<Kept<unknown>>) | undefined;
   /** What was last said of a store that cannot write, until it has kept something again. */
   #said: string | undefined;
 
@@ -25,7 +27,7 @@ export class Keeping {
 
   /** True while the disk is full or the server is lost. */
   get down(): boolean {
-    return this.#waiting > 0;
+    return this.#waiting > 0 || this.#owed !== undefined;
   }
 
   /** Nobody waits for the store any more: what it does not take now is due again. */
@@ -72,6 +74,21 @@ export class Keeping {
     const kept = await this.#parts.store.commit(looks);
     this.#committing = [];
     return kept;
+  }
+
+  /** At the start of a process: what whoever follows it must know, whatever this one does. */
+  async keepFirst(write: () => Promise<Kept<unknown>>): Promise<void> {
+    const kept = await write();
+    if (kept.kind === 'kept') return;
+    this.#say(kept.fault);
+    this.#owed = write;
+  }
+
+  /** Tries until the store takes what could not be kept at the start, or the loop stops. */
+  async settle(): Promise<void> {
+    const owed = this.#owed;
+    const settled = owed && (await this.#wait(async () => (await owed()).kind === 'kept' || undefined));
+    if (settled) this.#owed = undefined;
   }
 
   /** After the store refused to write: asks again now and then until it can; false when the loop stops first. */

@@ -50,7 +50,6 @@ export class Loop {
   readonly market: CollectionMarket;
   readonly #departures: Departures;
   readonly #watching: Watching;
-  readonly #capped: CappedSites;
   readonly #lifetimes: Lifetimes;
   readonly #indexing: Indexing;
   readonly #keeping: Keeping;
@@ -79,9 +78,9 @@ export class Loop {
       departures: this.#departures,
       market: this.market,
     });
-    this.#capped = new CappedSites(parts);
     this.#keeping = new Keeping(parts);
     this.#clockBook = new ClockBook(parts.clock, parts.store);
+    void new CappedSites(parts, this.#clockBook);
     this.#saving = new Saving(parts, {
       ...known,
       clockBook: this.#clockBook,
@@ -243,12 +242,12 @@ export class Loop {
   #ways() {
     return {
       access: this.access,
-      capped: this.#capped,
       clockBook: this.#clockBook,
       collection: this.collection,
       departures: this.#departures,
       discovery: this.#discovery,
       flights: this.#flights,
+      keeping: this.#keeping,
       lifetimes: this.#lifetimes,
       market: this.market,
       watching: this.#watching,

@@ -57,6 +57,7 @@ export class Running {
 
   async run(signal: AbortSignal, graceMs = 4_000): Promise<void> {
     const { clock } = this.#parts;
+    this.#settle();
     while (!signal.aborted && !this.#dead) {
       const wait = await this.#sendDue(true);
       if (signal.aborted || this.#dead) break;
@@ -79,6 +80,7 @@ export class Running {
   async sweep(signal: AbortSignal): Promise<void> {
     const { departures, flights, indexing } = this.#ways;
     const busy = (): boolean => departures.asked > 0 || flights.inFlight > 0 || indexing.running !== undefined;
+    this.#settle();
     while (!signal.aborted && busy()) {
       const wait = await this.#sendDue(false);
       if (!busy()) break;
@@ -87,6 +89,11 @@ export class Running {
     this.#stop();
     await this.#drain();
     await this.#end();
+  }
+
+  /** Nothing goes out before what the store did not take at the start is kept. */
+  #settle(): void {
+    void this.#ways.keeping.settle().then(() => this.#wake());
   }
 
   /** Only what is under way is brought home, without waiting for a store that cannot write. */

@@ -45,6 +45,8 @@ export class Saving {
     if (!now && nowMs - this.#savedMs < everyMs) return;
     this.#savedMs = nowMs;
     await clockBook.alive();
+    // Times are saved as they would be had nobody set the clock: of no use to one who does not know that somebody did.
+    if (!clockBook.isKept) return;
     if (now || nowMs - this.#savedAccessMs >= accessEveryMs) {
       this.#savedAccessMs = nowMs;
       await store.remember('access-times', access.save());

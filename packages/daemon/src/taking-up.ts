@@ -3,15 +3,17 @@
  * process asked for and did not keep. Where the clock was set since then, sites are left alone for as long as they would have been.
  */
 import type { AccessTimes } from '@revisit/core';
-import type { CappedSites } from './capped-sites.ts';
 import type { ClockBook } from './clock-book.ts';
 import type { CollectionMarket } from './collection-market.ts';
 import type { Collection } from './collection.ts';
 import type { Departures } from './departures.ts';
 import type { Discovery } from './discovery.ts';
 import type { Flights } from './flights.ts';
+import type { Keeping } from './keeping.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import type { LoopParts } from './loop-parts.ts';
+import type { Kept } from './store/port.ts';
+import { StoreFailed } from './values/fault.ts';
 import type { Probe } from './values/probe.ts';
 import type { Watching } from './watching.ts';
 
@@ -22,12 +24,12 @@ const spacingMsMost = 86_400_000;
 
 interface Ways {
   readonly access: AccessTimes;
-  readonly capped: CappedSites;
   readonly clockBook: ClockBook;
   readonly collection: Collection;
   readonly departures: Departures;
   readonly discovery: Discovery;
   readonly flights: Flights;
+  readonly keeping: Keeping;
   readonly lifetimes: Lifetimes;
   readonly market: CollectionMarket;
   readonly watching: Watching;
@@ -63,18 +65,50 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
   for (const [site, atMs] of asked) if (ways.collection.sites.has(site)) ways.departures.doors.recall(site, atMs);
   if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000, ways.collection.groups);
   ways.market.survey(clock.nowMs() / 1000);
-  await resume(parts, ways, unfinished);
-  // What waits for a moment that comes once more does not wait for it twice.
-  if (setByMs < 0) await store.outbox.hastenAll(clock.nowMs());
+  takeOn(parts, ways, unfinished);
+  await ways.keeping.keepFirst(() => handOn(parts, ways, { asked, unfinished, setByMs }));
   // How long ago looks of the future were nobody knows any more: to count from now, at each start, would be to wait for ever.
   const entries = ahead.flatMap((id) => ways.collection.byId(id) ?? []);
   ways.departures.askInOrder(entries.filter(({ page }) => !page.paused));
 }
 
+interface TakenUp {
+  readonly asked: ReadonlyMap<string, number>;
+  readonly unfinished: readonly Probe[];
+  readonly setByMs: number;
+}
+
+/**
+ * What a process that follows this one before it has asked anything must know as well. How far the clock was set comes before all that
+ * is told by it; when sites were asked is kept before the probes are forgotten that tell it.
+ */
+async function handOn(
+  { store, clock, observer }: TakingParts,
+  { clockBook }: Ways,
+  { asked, unfinished, setByMs }: TakenUp,
+): Promise<Kept<unknown>> {
+  const known = clockBook.isKept ? undefined : await clockBook.alive();
+  if (known?.kind === 'failed') return known;
+  if (unfinished.length > 0 && !observer.outlives) {
+    const keptMs = Object.fromEntries(Array.from(asked, ([site, atMs]) => [site, atMs - clockBook.totalMs]));
+    const noted = await store.remember('asked-before', new TextEncoder().encode(JSON.stringify(keptMs)));
+    if (noted.kind === 'failed') return noted;
+    const over = await store.finished(unfinished.map(({ id }) => id));
+    if (over.kind === 'failed') return over;
+  }
+  try {
+    // What waits for a moment that comes once more does not wait for it twice.
+    if (setByMs < 0) await store.outbox.hastenAll(clock.nowMs());
+  } catch (error) {
+    if (error instanceof StoreFailed) return { kind: 'failed', fault: error.fault };
+    throw error;
+  }
+  return { kind: 'kept', value: undefined };
+}
+
 /**
  * When sites were asked for something that was never kept, by the processes before this one, as far as that may matter. When exactly
- * nobody knows: robots.txt and redirects may have come before the page. It is kept before the probes are forgotten, for a process that
- * follows this one before it has asked anything.
+ * nobody knows: robots.txt and redirects may have come before the page.
  */
 async function askedBefore(
   { store, clock, observer }: TakingParts,
@@ -91,16 +125,13 @@ async function askedBefore(
   }
   if (unfinished.length === 0 || observer.outlives) return asked;
   for (const { site } of unfinished) asked.set(site, nowMs);
-  const kept = Object.fromEntries(Array.from(asked, ([site, atMs]) => [site, atMs - totalMs]));
-  await store.remember('asked-before', new TextEncoder().encode(JSON.stringify(kept)));
   return asked;
 }
 
 async function recallManners(
   { store, observer }: TakingParts,
-  { capped, clockBook, collection, departures: { doors } }: Ways,
+  { clockBook, collection, departures: { doors } }: Ways,
 ): Promise<void> {
-  capped.clockSetByMs = clockBook.totalMs;
   doors.clockSetByMs = clockBook.totalMs;
   const delays = observer.restore?.(await store.recall('manners'), clockBook.totalMs);
   for (const [site, delayMs] of delays ?? []) if (collection.sites.has(site)) doors.space(site, delayMs);
@@ -110,12 +141,19 @@ async function recallManners(
   for (const closed of holds ? doors.restoreHolds(holds) : []) observer.leaveAlone?.(closed);
 }
 
+type Takers = Pick<Ways, 'departures' | 'flights' | 'watching'>;
+
 /** Takes up what another process had asked for and not kept. */
-export async function resume(
-  { observer, store, clock }: TakingParts,
-  { departures, flights, watching }: Pick<Ways, 'departures' | 'flights' | 'watching'>,
+export async function resume(parts: TakingParts, takers: Takers, unfinished: readonly Probe[]): Promise<void> {
+  takeOn(parts, takers, unfinished);
+  if (!parts.observer.outlives) await parts.store.finished(unfinished.map((probe) => probe.id));
+}
+
+function takeOn(
+  { observer, clock }: TakingParts,
+  { departures, flights, watching }: Takers,
   unfinished: readonly Probe[],
-): Promise<void> {
+): void {
   for (const [place, probe] of unfinished.entries()) {
     departures.doors.space(probe.site);
     // A millisecond apart: their sites open in the order in which they had left.
@@ -123,5 +161,4 @@ export async function resume(
     if (!observer.outlives) for (const id of probe.pageIds) watching.dueAgain(id, probe.atMs);
     else flights.rejoin(probe);
   }
-  if (!observer.outlives) await store.finished(unfinished.map((probe) => probe.id));
 }

@@ -284,7 +284,7 @@ export class SqliteStore implements Store {
 
   async finished(probeIds: readonly string[]): Promise<Kept<undefined>> {
     const noted = await this.#note(() => this.#inFlight.end(probeIds));
-    const left = probeIds.filter((id) => this.#left.delete(id));
+    const left = probeIds.filter((id) => this.#left.has(id));
     if (noted.kind === 'failed' || left.length === 0) return noted;
     return this.#write(() => {
       for (const id of left) this.#sql('DELETE FROM in_flight WHERE id = ?').run(id);
