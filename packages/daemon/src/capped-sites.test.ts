@@ -158,3 +158,37 @@ test('a disk on which every note takes seconds delays requests to capped sites, 
   await clock.runUntil(startMs + hourMs, looked);
   expect(outcome).toBe('gone');
 });
+
+test('requests before one that a slow disk had noted far ahead are where they were, for a process that is killed then', async () => {
+  const store = memoryStore();
+  const clock = new VirtualClock(startMs);
+  let writeMs = 0;
+  const slow: Pick<Store, 'recall' | 'remember'> = {
+    recall: (key) => store.recall(key),
+    remember: async (key, value) => {
+      await clock.sleep(writeMs);
+      return store.remember(key, value);
+    },
+  };
+  const sites = () => {
+    const observer = createObserver({ ...usual, clock, fetchPage: async ({ url }) => notThere(url, clock.nowMs()) });
+    return new CappedSites({ clock, observer, store: slow }, notSet);
+  };
+  const counted = async (starts: readonly number[]) => {
+    const noting = Promise.resolve(sites().counted('a.example', [...starts, clock.nowMs()]));
+    await clock.runUntil(Infinity, noting);
+    expect(await noting).toBe(true);
+  };
+  await counted([]);
+  await clock.runUntil(startMs + hourMs / 2);
+  const seen: unknown[] = [];
+  for (const takesMs of [0, 3_000, 20_000]) {
+    writeMs = takesMs;
+    await counted([startMs]);
+    const [first, last] = await sites().recall('a.example');
+    seen.push({ takesMs, first: first! - startMs, last: last! - clock.nowMs() });
+  }
+  // The last went out by now.
+  expect(seen).toEqual([0, 3_000, 20_000].map((takesMs) => ({ takesMs, first: 0, last: 0 })));
+  await store.close();
+});

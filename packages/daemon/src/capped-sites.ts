@@ -48,7 +48,9 @@ export class CappedSites implements CapBook {
     // Twice as far ahead each time, so that a disk that is always slow is no reason never to ask.
     for (let aheadMs = notedAheadMs; ; aheadMs *= 2) {
       const untilMs = clock.nowMs() + aheadMs;
-      const kept = Float64Array.from([...startsMs.slice(0, -1), untilMs], (atMs) => atMs - totalMs);
+      const times = [...startsMs.slice(0, -1), untilMs].map((atMs) => atMs - totalMs);
+      // Below zero, as no time is: notes that were kept without it were made as little ahead as any.
+      const kept = Float64Array.from([...times, -aheadMs]);
       const { kind } = await store.remember(keyOf(site), new Uint8Array(kept.buffer));
       if (kind === 'failed') return this.#notNoted(site);
       if (clock.nowMs() <= untilMs) return true;
@@ -65,11 +67,12 @@ export class CappedSites implements CapBook {
     const { clock, store } = this.#parts;
     const saved = await store.recall(keyOf(site));
     if (!saved) return [];
-    const kept = new Float64Array(Uint8Array.from(saved).buffer);
+    const kept = Array.from(new Float64Array(Uint8Array.from(saved).buffer));
+    const aheadMs = kept.at(-1)! < 0 ? -kept.pop()! : notedAheadMs;
     const nowMs = clock.nowMs();
     // None went out later than now: where the clock was set back unseen, the last is taken for just over.
-    const setByMs = Math.min(this.#clockBook.totalMs, nowMs + notedAheadMs - kept.at(-1)!);
+    const setByMs = Math.min(this.#clockBook.totalMs, nowMs + aheadMs - kept.at(-1)!);
     const unknown = Math.floor(kept.length * unwrittenShare);
-    return [...Array.from(kept, (atMs) => atMs + setByMs), ...Array<number>(unknown).fill(nowMs)];
+    return [...kept.map((atMs) => Math.min(nowMs, atMs + setByMs)), ...Array<number>(unknown).fill(nowMs)];
   }
 }
