@@ -168,14 +168,14 @@ export class Flights {
     if (crawlDelayMs !== undefined) departures.doors.space(probe.site, crawlDelayMs);
     if (outcome.kind === 'refused' && outcome.elsewhere) {
       departures.doors.hold(outcome.elsewhere.site, outcome.elsewhere.untilMs);
-      await store.remember('site-holds', departures.doors.saveHolds());
+      await this.#keepHolds();
     }
     if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
       departures.doors.hold(probe.site, outcome.siteUntilMs);
       // Whoever was lost with the probe may have asked the site until a moment ago.
       if (outcome.fault.code === 'robot-lost') departures.doors.recall(probe.site, clock.nowMs());
       if (requests === 0) return this.#handBack(probe);
-      await store.remember('site-holds', departures.doors.saveHolds());
+      await this.#keepHolds();
     }
     const tookMs = observation.endedAtMs - observation.startedAtMs;
     this.#answerMs += (tookMs - this.#answerMs) / 64;
@@ -191,6 +191,13 @@ export class Flights {
       indexing.soon(this.#isStream);
     }
     this.#sendSoon();
+  }
+
+  /** Sites that asked to be left alone; where that cannot be kept nothing goes out until it is, or the next process would ask them. */
+  async #keepHolds(): Promise<void> {
+    const write = () => this.#parts.store.remember('site-holds', this.#ways.departures.doors.saveHolds());
+    const kept = await write();
+    if (kept.kind === 'failed') void this.#ways.keeping.awaitStore(kept.fault, write).then(() => this.#words.wake());
   }
 
   /** Whoever made the look was given up: its pages have been asked for again, and its requests are to be paid. */

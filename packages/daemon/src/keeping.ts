@@ -91,14 +91,14 @@ export class Keeping {
     if (settled) this.#owed = undefined;
   }
 
-  /** After the store refused to write: asks again now and then until it can; false when the loop stops first. */
-  async awaitStore(fault: Fault): Promise<boolean> {
+  /** After the store refused to write: tries again now and then until it does; false when the loop stops first. */
+  async awaitStore(fault: Fault, write = () => this.#isThere()): Promise<boolean> {
     this.#say(fault);
-    const writes = await this.#wait(async () => {
-      const kept = await this.#parts.store.remember('alive', new Uint8Array([1]));
-      return kept.kind === 'kept' || undefined;
-    });
-    return writes === true;
+    return (await this.#wait(async () => (await write()).kind === 'kept' || undefined)) === true;
+  }
+
+  #isThere(): Promise<Kept<undefined>> {
+    return this.#parts.store.remember('alive', new Uint8Array([1]));
   }
 
   /** Once, however often it is met: a disk that is full for a night does not fill what is left with the news of it. */

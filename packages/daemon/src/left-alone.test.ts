@@ -6,6 +6,7 @@ import { Desk } from './desk.ts';
 import { Loop } from './loop.ts';
 import type { Answer, Ask } from './observe/ask.ts';
 import { createObserver } from './observe/observe.ts';
+import { faultyStore } from './simulation/faulty-store.ts';
 import { memoryStore } from './simulation/index.ts';
 import { VirtualClock } from './simulation/virtual-clock.ts';
 import type { Observer } from './values/observation.ts';
@@ -15,9 +16,12 @@ const startMs = Date.UTC(2026, 0, 5);
 const minuteMs = 60_000;
 
 /** From a minute on, `busy.example` turns everybody away for ten; pages of `away.example` lead to it. */
-async function turnedAway(retryAfter: (atMs: number) => string, sites: readonly string[]) {
-  const store = memoryStore();
+async function turnedAway(retryAfter: (atMs: number) => string, sites: readonly string[], fullForMs = 0) {
+  const inner = memoryStore();
   const clock = new VirtualClock(startMs);
+  // The disk is full from the moment in which it says so.
+  const isFull = (atMs: number) => atMs >= saidMs && atMs < saidMs + fullForMs;
+  const { store } = faultyStore(inner, { clock, random: () => 0.5, process: { alive: true }, isFull });
   const luck = random(5);
   /** When it was asked, and when probes of pages left for it. */
   const asked: number[] = [];
@@ -67,7 +71,7 @@ async function turnedAway(retryAfter: (atMs: number) => string, sites: readonly 
   };
   const first = await start();
   while (saidMs === Infinity) await clock.runUntil(clock.nowMs() + 1);
-  return { clock, asked, left, first, start, saidMs, close: () => store.close() };
+  return { clock, asked, left, first, start, saidMs, close: () => inner.close() };
 }
 
 const forms: readonly (readonly [string, (atMs: number) => string])[] = [
@@ -103,4 +107,20 @@ test.each([
     expect(gaps.length).toBeGreaterThan(0);
     await t.close();
   }
+});
+
+test.each([
+  ['its own pages', ['busy.example']],
+  ['pages that lead to it, and its own', ['away.example', 'busy.example']],
+])('what a full disk did not take as the answer came is kept as soon as there is space: %s', async (_name, sites) => {
+  const t = await turnedAway(() => '600', sites, minuteMs);
+  // Whoever waits for the store looks every five seconds.
+  await t.clock.runUntil(t.saidMs + minuteMs + 6_000);
+  t.first.die();
+  const second = await t.start();
+  await t.clock.runUntil(t.saidMs + 12 * minuteMs);
+  second.die();
+  const gaps = t.asked.filter((atMs) => atMs > t.saidMs).map((atMs) => atMs - t.saidMs);
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(600_000);
+  await t.close();
 });
