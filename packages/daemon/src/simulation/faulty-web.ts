@@ -51,6 +51,8 @@ export interface FaultyWebOptions {
   /** Requests under way at once. */
   readonly robots: number;
   readonly startMs: number;
+  /** When nothing can be kept of what is said. */
+  readonly isFull: (atMs: number) => boolean;
   /** From here on all is fine. */
   readonly calmMs: number;
   readonly endMs: number;
@@ -241,7 +243,7 @@ export class FaultyWeb {
     if (condition === 'limits' || condition === 'unavailable') {
       const seconds = 30 + integer(random, 3_000);
       // Whoever was killed before the answer came was never told.
-      if (process.alive) this.witness.toldToWait(host, nowMs + seconds * 1_000);
+      if (process.alive) this.witness.toldToWait(host, { atMs: nowMs, untilMs: nowMs + seconds * 1_000, process });
       return condition === 'limits'
         ? reply(429, '', { 'retry-after': String(seconds) })
         : reply(503, '', { 'retry-after': new Date(nowMs + seconds * 1_000).toUTCString() });

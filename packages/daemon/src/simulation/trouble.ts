@@ -89,11 +89,11 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
   const { rules, serverOf, serverRules } = place;
   const requestsPerMs = perHour / hourMs;
   const settings = { looksPerSecond: perHour / 3600, spacingMs: rules.spacingMs, robots, queueMax: 64 };
-  const web = new FaultyWeb({ clock, random: luck, ...place, requestsPerMs, robots, startMs, calmMs, endMs });
+  const isFull = (atMs: number): boolean => full.some(([fromMs, toMs]) => fromMs <= atMs && atMs < toMs);
+  const web = new FaultyWeb({ clock, random: luck, ...place, requestsPerMs, robots, startMs, isFull, calmMs, endMs });
   const user = new RestlessUser({ clock, random: luck, urls: web.urls, calmMs });
   await user.begin(options.store);
   const full = fullTimes(luck, calmMs);
-  const isFull = (atMs: number): boolean => full.some(([fromMs, toMs]) => fromMs <= atMs && atMs < toMs);
   const wrong: string[] = [];
   let restarts = 0;
   let offMs = 0;
@@ -145,6 +145,7 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
       await clock.runUntil(clock.nowMs() + integer(luck, hourMs));
     } else await clock.runUntil(killMs < calmMs ? killMs : endMs);
     process.alive = false;
+    process.diedMs = clock.nowMs();
     loop.die();
     restarts++;
   }

@@ -10,6 +10,15 @@ import type { FaultyWebOptions, RobotsText } from './faulty-web.ts';
 /** One life of the daemon. */
 export interface Process {
   alive: boolean;
+  /** When it was killed. */
+  diedMs?: number;
+}
+
+/** A site has asked to be left alone. */
+interface Told {
+  readonly atMs: number;
+  readonly untilMs: number;
+  readonly process: Process;
 }
 
 interface Heard {
@@ -26,7 +35,8 @@ interface Visits {
 
 interface Log extends Visits {
   lastPageMs: number;
-  leaveAloneUntilMs: number;
+  /** By what the site has asked for, whoever was told. */
+  told: readonly Told[];
   /** By the processes that read it. */
   readonly robots: Map<Process, Heard>;
   /** The least that any of them read: whoever has not read it goes by what one before it did. */
@@ -35,12 +45,15 @@ interface Log extends Visits {
 
 /** A request that found its page allowed may have waited at its site's gate while robots.txt was read again. */
 const lineMs = 180_000;
+/** How long it takes to note for the next process what a site has asked for, and to see that a disk has space again. */
+const noteMs = 2_000;
+const seeSpaceMs = 6_000;
 /** What a look may cost beyond the request it was counted for: robots.txt and a redirect, at two sites. */
 const extraRequests = 4;
 
 type WitnessOptions = Pick<
   FaultyWebOptions,
-  'rules' | 'requestsPerMs' | 'robots' | 'serverOf' | 'serverRules' | 'startMs'
+  'rules' | 'requestsPerMs' | 'robots' | 'serverOf' | 'serverRules' | 'startMs' | 'isFull'
 >;
 
 export class Witness {
@@ -63,16 +76,33 @@ export class Witness {
     let log = this.#logs.get(host);
     if (!log) {
       const never = { lastMs: -Infinity, lastPageMs: -Infinity, crawlDelayMsLeast: Infinity };
-      log = { capped: [], ...never, leaveAloneUntilMs: 0, robots: new Map() };
+      log = { capped: [], ...never, told: [], robots: new Map() };
       this.#logs.set(host, log);
     }
     return log;
   }
 
   /** The site has asked to be left alone. */
-  toldToWait(host: string, untilMs: number): void {
+  toldToWait(host: string, told: Told): void {
     const log = this.#log(host);
-    log.leaveAloneUntilMs = Math.max(log.leaveAloneUntilMs, untilMs);
+    log.told = [...log.told.filter(({ untilMs }) => untilMs > told.atMs), told];
+  }
+
+  /** Until when the process must leave the site alone: one that was killed before it could note what it was told could not hand it on. */
+  #leaveAloneUntilMs(log: Log, process: Process): number {
+    const known = log.told.filter(
+      (told) => told.process === process || (told.process.diedMs ?? Infinity) >= this.#notedMs(told.atMs),
+    );
+    return Math.max(0, ...known.map(({ untilMs }) => untilMs));
+  }
+
+  #notedMs(toldMs: number): number {
+    const { isFull } = this.#options;
+    const took = (atMs: number): boolean => !isFull(atMs) && !isFull(atMs + noteMs);
+    if (took(toldMs)) return toldMs + noteMs;
+    let spaceMs = toldMs;
+    while (!took(spaceMs) || !took(spaceMs + seeSpaceMs)) spaceMs += 1_000;
+    return spaceMs + seeSpaceMs + noteMs;
   }
 
   readRobots(host: string, text: RobotsText, atMs: number, process: Process): void {
@@ -94,7 +124,8 @@ export class Witness {
     const wrong = (what: string): void => {
       this.violations.push(`${ask.url.href} at ${new Date(nowMs).toISOString()}: ${what}`);
     };
-    if (nowMs < log.leaveAloneUntilMs) wrong(`${log.leaveAloneUntilMs - nowMs} ms before it may be asked again`);
+    const againMs = this.#leaveAloneUntilMs(log, process);
+    if (nowMs < againMs) wrong(`${againMs - nowMs} ms before it may be asked again`);
     if (rules.quietUntilMs?.(nowMs) !== undefined) wrong('in its quiet hours');
     const address = serverOf(ask.url.hostname);
     const strikes = [visit(log, rules, nowMs, wrong)];
