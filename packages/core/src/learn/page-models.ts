@@ -58,6 +58,8 @@ export class PageModels {
   even = 0;
   evenMass = 0;
   weekSay = 0;
+  /** Set by `learn`: the chance that the copy was current just before the look, as `outlook` had it. */
+  current = 1;
   /** Set by `gatherFeatures`: what of its sum comes from the memories of a burst. */
   private burst = 0;
 
@@ -218,7 +220,9 @@ export class PageModels {
     const { siblings } = this.kin;
     if (this.parts.siblings) this.kin.consult(page, last);
     const { group, said, chance: together } = siblings;
-    const chance = Math.max(chanceMin, 1 - Math.exp(-mass) * (1 - together));
+    const still = Math.exp(-mass) * (1 - together);
+    const chance = Math.max(chanceMin, 1 - still);
+    this.current = still * (1 - this.states.hints[page]!);
 
     const own = 1 - say;
     const credit = changed ? own / chance : 0;
@@ -307,9 +311,7 @@ export class PageModels {
   teach(page: number, changes: Float64Array, from: number, to: number): void {
     this.states.last[page] = from;
     this.states.birth[page] = from;
-    for (const at of changes) {
-      this.remember(page, at, at - this.states.last[page]!, at, 1);
-    }
+    for (const at of changes) this.remember(page, at, at - this.states.last[page]!, at, 1);
     this.remember(page, to, to - this.states.last[page]!, to, 0);
   }
 

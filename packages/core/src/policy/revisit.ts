@@ -16,6 +16,7 @@
  * a group with an episode worth a look.
  */
 import { PageModels, type Parts, type Shared } from '../learn/page-models.ts';
+import { Reliability } from '../learn/reliability.ts';
 import type { GroupKeys } from '../model/kin.ts';
 import { DueQueue } from '../time/due-queue.ts';
 import { type Fallen, LookPrices } from './look-prices.ts';
@@ -58,6 +59,8 @@ export class RevisitPolicy implements Policy {
   private readonly prices: LookPrices;
   private readonly ripeness: Ripeness;
   private readonly queue = new DueQueue();
+  /** What is said of copies is corrected by it; when to look is not. */
+  private readonly reliability = new Reliability();
   private readonly members: Members[] = [];
   private readonly plannedActivity: number[] = [];
   private pages = 0;
@@ -197,7 +200,7 @@ export class RevisitPolicy implements Policy {
     // The guess of all rates moves with every page that comes before a look is paid for.
     if (!this.prices.settled) this.models.settle(page, now);
     this.models.outlook(page, now);
-    const current = Math.exp(-this.models.mass) * (1 - this.models.together);
+    const current = this.reliability.corrected(Math.exp(-this.models.mass) * (1 - this.models.together));
     const { rate, interval } = this.models.longRun(page, now);
     return { current, ratePerDay: rate * day, rateInterval: [interval[0] * day, interval[1] * day] };
   }
@@ -218,13 +221,19 @@ export class RevisitPolicy implements Policy {
   }
 
   saveAll(keys: GroupKeys): Uint8Array {
-    return bytesOf({ version: 1, price: this.prices.save(), models: this.models.saveShared(keys) });
+    return bytesOf({
+      version: 1,
+      price: this.prices.save(),
+      models: this.models.saveShared(keys),
+      reliability: this.reliability.save(),
+    });
   }
 
   restoreAll(saved: Uint8Array, now: number, keys: GroupKeys): void {
-    const all = valueOf(saved) as { version: number; price: number[]; models: Shared } | undefined;
+    const all = valueOf(saved) as Saved | undefined;
     if (all?.version !== 1) return;
     this.models.restoreShared(all.models, keys, now);
+    this.reliability.restore(all.reliability ?? []);
     // By now the pages are known, and the saved price was for so many looks a page.
     this.prices.setBudget(this.budget, this.pages, now);
     this.prices.restore(all.price, now);
@@ -238,6 +247,7 @@ export class RevisitPolicy implements Policy {
   private learn(page: number, last: number, at: number, finding: Finding): void {
     const changed = finding.kind === 'changed';
     const mass = this.models.learn(page, at, changed, believable(finding.modifiedAt, at));
+    this.reliability.learn(this.models.current, !changed);
     this.usualMass += 0.01 * (Math.min(1, mass) - this.usualMass);
     if (changed && this.aims.parts?.siblings !== false) this.tell(page, last, at);
     const wide = this.models.kin.of(page).at(-1);
@@ -285,6 +295,15 @@ export class RevisitPolicy implements Policy {
       this.queue.set(page, this.ripeness.reachesOne(page, now, this.ripeness.of(page, now)));
     }
   }
+}
+
+/** What belongs to no single page, as it is kept. */
+interface Saved {
+  readonly version: number;
+  readonly price: number[];
+  readonly models: Shared;
+  /** Not in what earlier versions saved. */
+  readonly reliability?: number[][];
 }
 
 /** A server's word on when the page changed; one that says "now" at every look, or names the future, says nothing. */
