@@ -56,12 +56,11 @@ export async function activityOf(
 }
 
 export function siteHours(connection: Connection, site: string, sinceMs: number): Promise<readonly SiteHour[]> {
-  const failed = [lookKinds.indexOf('refused'), lookKinds.indexOf('failed')].join(', ');
+  const of = (kind: LookKind): string => `(count(*) FILTER (WHERE kind = ${lookKinds.indexOf(kind)}))::int`;
   // The epoch began on a Thursday, three days after a Monday.
   return connection.query<SiteHour>(
     `SELECT ((at / 3600000 + 72) % 168)::int AS hour, count(*)::int AS looks,
-       (count(*) FILTER (WHERE kind IN (${failed})))::int AS failures,
-       (count(*) FILTER (WHERE kind = ${lookKinds.indexOf('changed')}))::int AS changes, avg(duration)::float8 AS "meanMs"
+       ${of('failed')} AS failures, ${of('refused')} AS refused, ${of('changed')} AS changes, avg(duration)::float8 AS "meanMs"
      FROM (
        SELECT one.at, ${kindOf} AS kind, ${durationOf} AS duration FROM pages, LATERAL (
          SELECT recent_at AS at, recent_what AS what FROM states WHERE states.pk = pages.pk

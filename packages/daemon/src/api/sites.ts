@@ -116,6 +116,7 @@ export function siteRoutes(app: Api, desk: Desk): void {
             hour: Type.Integer({ description: 'From Monday 00:00 UTC.' }),
             looks: Type.Integer(),
             failures: Type.Integer(),
+            refused: Type.Integer({ description: 'By robots.txt, or by a site that asked to be left alone.' }),
             changes: Type.Integer(),
             meanMs: Type.Number(),
           }),

@@ -319,13 +319,15 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         ...failed
       } = look(first.page.id, 3, 'text 3', mondayMs + 25 * 3_600_000);
       await store.commit([{ ...failed, kind: 'failed' }]);
+      const { projection: _text, change: _none, ...kept } = look(second.page.id, 1, 'text', mondayMs + 4);
+      await store.commit([{ ...kept, kind: 'refused' }]);
       const activity = await store.activity([first.page.id, second.page.id, 'nobody'], 3);
       expect(activity.get(first.page.id)).toEqual(['changed', 'changed', 'failed']);
-      expect(activity.get(second.page.id)).toEqual([]);
+      expect(activity.get(second.page.id)).toEqual(['refused']);
       expect(activity.get('nobody')).toEqual([]);
       expect(await store.siteHours('a.example', 0)).toEqual([
-        { hour: 3, looks: 3, failures: 0, changes: 2, meanMs: 20 },
-        { hour: 28, looks: 1, failures: 1, changes: 0, meanMs: 20 },
+        { hour: 3, looks: 4, failures: 0, refused: 1, changes: 2, meanMs: 20 },
+        { hour: 28, looks: 1, failures: 1, refused: 0, changes: 0, meanMs: 20 },
       ]);
       expect(await store.siteHours('a.example', mondayMs + 3_600_000)).toHaveLength(1);
       expect(await store.siteHours('b.example', 0)).toEqual([]);

@@ -52,8 +52,8 @@ export class History {
   siteHours(site: string, sinceMs: number): readonly SiteHour[] {
     // The epoch began on a Thursday, three days after a Monday.
     return this.#sql(
-      `SELECT (looks.at / 3600000 + 72) % 168 AS hour, count(*) AS looks, sum(kind IN (5, 6)) AS failures,
-         sum(kind = 1) AS changes, avg(duration) AS meanMs
+      `SELECT (looks.at / 3600000 + 72) % 168 AS hour, count(*) AS looks, sum(kind = 6) AS failures,
+         sum(kind = 5) AS refused, sum(kind = 1) AS changes, avg(duration) AS meanMs
        FROM looks JOIN pages USING (pk) WHERE site = ? AND looks.at >= ? GROUP BY hour ORDER BY hour`,
     ).all(site, sinceMs) as SiteHour[];
   }

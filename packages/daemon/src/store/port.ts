@@ -55,7 +55,9 @@ export interface SiteHour {
   /** 0 to 167. */
   readonly hour: number;
   readonly looks: number;
+  /** Of which so many failed, and so many were not to be made: by robots.txt, or as the site asked to be left alone. */
   readonly failures: number;
+  readonly refused: number;
   readonly changes: number;
   readonly meanMs: number;
 }

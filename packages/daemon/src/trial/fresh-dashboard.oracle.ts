@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Visitor, executablePath, fitForAll } from './browser.ts';
+import { startChangingWeb } from './changing-web.ts';
 import type { Serving } from './command.ts';
 import { dashboardWords } from './dashboard.oracle.ts';
 import type { Place } from './place.ts';
@@ -106,6 +107,27 @@ export function freshDashboardSuite(name: string, inPlace: () => Promise<Place>)
       await written(`#/pages/${pages[0]!.id}`, '1,000,000');
       await other.close();
       await own.end('SIGTERM');
+    });
+
+    test('a site fails where looks failed, not where its robots.txt kept us from them', async () => {
+      const own = await start();
+      const web = await startChangingWeb();
+      web.set('/robots.txt', 'User-agent: *\nDisallow: /private/\n', 'text/plain');
+      web.set('/news', '<p>news</p>');
+      const watch = (path: string) => post(own, '/api/pages', { url: `${web.url}${path}` });
+      const other = await context.newPage();
+      for (const path of ['/news', '/private/', '/gone']) await watch(path);
+      await other.goto(`${own.url}/#/sites/127.0.0.1`);
+      await other.getByText(/^None of \d+ looks failed\.$/).waitFor({ timeout: 20_000 });
+      await other.getByText(/^\d of \d+ looks could not be made/).waitFor();
+      expect(await other.getByLabel('Share of failed looks by hour of the week').count()).toBe(0);
+      web.fail('/broken', 500);
+      await watch('/broken');
+      await other.getByLabel('Share of failed looks by hour of the week').waitFor({ timeout: 20_000 });
+      await fitForAll(other, 'a site that fails');
+      await other.close();
+      await own.end('SIGTERM');
+      await web.close();
     });
 
     test('beyond loopback it asks for a token once', async () => {

@@ -64,18 +64,41 @@ export function SiteView({ site }: { readonly site: string }) {
             tell={(value) => (value === undefined ? 'no look' : milliseconds(value))}
           />
         </section>
-        <section class="section">
-          <h2>Failures by hour of the week</h2>
-          <WeekHeatmap
-            values={by((hour) => hour.failures / hour.looks)}
-            label="Share of failed looks by hour of the week"
-            colour="var(--removed)"
-            tell={(value) => (value === undefined ? 'no look' : `${percent(value)} failed`)}
-          />
-        </section>
+        <Failures hours={hours} values={by((hour) => hour.failures / hour.looks)} />
         <RobotsTxt robots={robots} />
       </div>
     </div>
+  );
+}
+
+type Hours = Answer<'GET /api/sites/{site}'>['hours'];
+
+function Failures({ hours, values }: { readonly hours: Hours; readonly values: readonly (number | undefined)[] }) {
+  const sum = (read: (hour: Hours[number]) => number): number => hours.reduce((all, hour) => all + read(hour), 0);
+  const [looks, failures, refused] = [
+    sum((hour) => hour.looks),
+    sum((hour) => hour.failures),
+    sum((hour) => hour.refused),
+  ];
+  const of = `of ${number(looks, 9)} ${looks === 1 ? 'look' : 'looks'}`;
+  return (
+    <section class="section">
+      <h2>Failures by hour of the week</h2>
+      {failures === 0 && <p class="soft">{looks === 0 ? 'No look yet.' : `None ${of} failed.`}</p>}
+      {refused > 0 && (
+        <p class="soft small">
+          {`${number(refused, 9)} ${of} could not be made: robots.txt does not allow it, or the site asked to be left alone.`}
+        </p>
+      )}
+      {failures > 0 && (
+        <WeekHeatmap
+          values={values}
+          label="Share of failed looks by hour of the week"
+          colour="var(--removed)"
+          tell={(value) => (value === undefined ? 'no look' : `${percent(value)} failed`)}
+        />
+      )}
+    </section>
   );
 }
 
