@@ -72,6 +72,43 @@ test('escapes are compared in one spelling (RFC 9309, 2.2.2)', () => {
   expect(allowed('User-agent: *\nDisallow: /a%2fb', '/a%2Fb')).toBe(false);
 });
 
+test.each([
+  ['/foo/bar?baz=quz', '/foo/bar?baz=quz'],
+  ['/foo/bar?baz=https://foo.bar', '/foo/bar?baz=https%3A%2F%2Ffoo.bar'],
+  ['/foo/bar?baz=https%3A%2F%2Ffoo.bar', '/foo/bar?baz=https://foo.bar'],
+  ['/foo/bar?baz=https%3a%2f%2ffoo.bar', '/foo/bar?baz=https%3A%2F%2Ffoo.bar'],
+  ['/path/file-with-a-%2A.html', '/path/file-with-a-*.html'],
+  ['/path/file-with-a-%2A.html', '/path/file-with-a-%2a.html'],
+  ['/path/foo-%24', '/path/foo-$'],
+  ['/path/foo-%24$', '/path/foo-$'],
+  ['/a;b=(c)', '/a%3Bb%3D%28c%29'],
+  ['/*?q=%40me', '/x?q=@me'],
+  ['*u=a%2Fb', '/x?u=a%2Fb'],
+  ['*%26b', '/x?u=a%26b'],
+  ['*/private', '/x?u=/private'],
+  ['/a|b', '/a%7Cb'],
+  ['/100%', '/100%25'],
+])('disallow %s stops %s (RFC 9309, 2.2.2 and 2.2.3)', (pattern, path) => {
+  expect(allowed(`User-agent: *\nDisallow: ${pattern}`, path)).toBe(false);
+});
+
+test.each([
+  ['/path/file-with-a-%2A.html', '/path/file-with-a-b.html'],
+  ['/path/foo-%24', '/path/foo-'],
+  ['/a%2Fb', '/a/b'],
+  ['/a%3Fb', '/a?b'],
+  ['/x?a=b%26c=d', '/x?a=b&c=d'],
+  ['/x?a=b%3Dc', '/x?a=b=c'],
+  ['/x?a=b%2Bc', '/x?a=b+c'],
+])('disallow %s does not mean %s, which is another place', (pattern, path) => {
+  expect(allowed(`User-agent: *\nDisallow: ${pattern}`, path)).toBe(true);
+});
+
+test('a rule is as long as what it means, however it is spelled', () => {
+  expect(allowed('User-agent: *\nDisallow: /x?u=%2F%2F\nAllow: /x?u=//', '/x?u=//')).toBe(true);
+  expect(allowed('User-agent: *\nAllow: /x?u=//\nDisallow: /x?u=//a', '/x?u=%2F%2Fa')).toBe(false);
+});
+
 test('robots.txt itself is always allowed', () => {
   expect(allowed('User-agent: *\nDisallow: /', '/robots.txt')).toBe(true);
 });
@@ -113,6 +150,8 @@ test('half a megabyte of wildcards built to backtrack costs one pass a rule', ()
   const file = `User-agent: *\n${rule.repeat(Math.floor((500 * 1024) / rule.length))}`;
   const robots = parseRobots(file, 'Revisit');
   expect(robots.rules.length).toBeGreaterThan(5000);
+  // Nor is a path of nothing but escapes looked through more than twice a rule.
+  expect(isAllowed(robots, `/${'%2A'.repeat(2000)}?${'%2F'.repeat(2000)}`)).toBe(true);
   // A backtracking matcher would not come back from the first rule within the age of the universe.
   expect(isAllowed(robots, `/${'a'.repeat(2000)}`)).toBe(true);
 });

@@ -19,6 +19,8 @@ interface Rule {
   readonly length: number;
   /** Pieces between stars; the first must begin the path. */
   readonly pieces: readonly string[];
+  /** The same with escapes of reserved characters undone, where there are any. */
+  readonly plainPieces?: readonly string[];
   readonly anchored: boolean;
 }
 
@@ -86,41 +88,77 @@ const agentToken = (value: string) => /^[a-z_-]+/i.exec(value)?.[0].toLowerCase(
 
 function parseRule(allow: boolean, value: string): Rule | undefined {
   // An empty pattern matches nothing (RFC 9309, 2.2.2: "Disallow:" alone disallows nothing).
-  if (value === '') return undefined;
+  if (!value.startsWith('/') && !value.startsWith('*')) return undefined;
   const anchored = value.endsWith('$');
   const pattern = canonical(anchored ? value.slice(0, -1) : value);
-  if (!pattern.startsWith('/') && !pattern.startsWith('*')) return undefined;
-  return { allow, length: pattern.length + (anchored ? 1 : 0), pieces: pattern.split(/\*+/), anchored };
+  const pieces = pattern.split(/\*+/);
+  const plainPieces = pattern.includes('%') ? plainly(pieces) : pieces;
+  // Measured plainly, or of two spellings of one path the longer would win.
+  const escapes = lengthOf(pieces) - lengthOf(plainPieces);
+  return {
+    allow,
+    length: pattern.length - escapes + (anchored ? 1 : 0),
+    pieces,
+    ...(escapes > 0 ? { plainPieces } : {}),
+    anchored,
+  };
 }
 
-/** Both sides in one spelling: unreserved characters plain, everything else escaped in capitals. */
+const lengthOf = (pieces: readonly string[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
+
+/** Both sides in one spelling: unreserved characters plain, reserved ones as they stand, everything else escaped in capitals. */
 function canonical(text: string): string {
-  const escaped = /[^\x21-\x7e]/.test(text) ? encodeLoose(text) : text;
+  const escaped = /[^\w\-.~:/?#[\]@!$&'()*+,;=]/.test(text) ? escapeForeign(text) : text;
   if (!escaped.includes('%')) return escaped;
   return escaped.replace(/%([0-9a-f]{2})/gi, (whole, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16));
-    return /[A-Za-z0-9\-._~]/.test(character) ? character : whole.toUpperCase();
+    return /[\w\-.~]/.test(character) ? character : whole.toUpperCase();
   });
 }
 
-function encodeLoose(text: string): string {
-  return text.toWellFormed().replace(/[^\x21-\x7e]+/g, (run) => encodeURIComponent(run));
+/** Escapes what no URL holds as it is, and a percent sign that begins no escape. */
+function escapeForeign(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[^\w\-.~:/?#[\]@!$&'()*+,;=%]+/g, (run) => encodeURIComponent(run))
+    .replace(/%(?![0-9a-f]{2})/gi, '%25');
 }
+
+/**
+ * Escapes of reserved characters undone (RFC 9309, 2.2.2 and 2.2.3: `%2A` is the star itself, `?u=https%3A%2F%2Fa` is
+ * `?u=https://a`), but for those that would part what is one: a slash or question mark in the path, what separates fields in the query.
+ */
+function plainly(pieces: readonly string[]): string[] {
+  let inQuery = false;
+  return pieces.map((piece) => {
+    const mark = inQuery ? 0 : piece.indexOf('?');
+    if (mark < 0) return piece.replace(/%(3A|5B|5D|40|2[1467-9A-C]|3B|3D)/g, decoded);
+    inQuery = true;
+    const path = piece.slice(0, mark).replace(/%(3A|5B|5D|40|2[1467-9A-C]|3B|3D)/g, decoded);
+    return path + piece.slice(mark).replace(/%(3A|2F|3F|5B|5D|40|2[147-9AC]|3B)/g, decoded);
+  });
+}
+
+const decoded = (_whole: string, hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
 
 export function isAllowed(robots: RobotsRules, pathAndQuery: string): boolean {
   if (robots.rules.length === 0) return true;
   const path = canonical(pathAndQuery);
   if (path === '/robots.txt') return true;
+  const plainPath = path.includes('%') ? plainly([path])[0]! : path;
   let best: Rule | undefined;
   for (const rule of robots.rules) {
     const stronger = !best || rule.length > best.length || (rule.length === best.length && rule.allow && !best.allow);
-    if (stronger && matches(rule, path)) best = rule;
+    if (!stronger) continue;
+    const { pieces, plainPieces = pieces, anchored } = rule;
+    // As written first: of a pattern that begins with a star nobody knows whether it means the path or the query.
+    if (matches(pieces, anchored, path)) best = rule;
+    else if ((plainPath !== path || plainPieces !== pieces) && matches(plainPieces, anchored, plainPath)) best = rule;
   }
   return best?.allow ?? true;
 }
 
-function matches(rule: Rule, path: string): boolean {
-  const { pieces, anchored } = rule;
+function matches(pieces: readonly string[], anchored: boolean, path: string): boolean {
   const first = pieces[0]!;
   if (!path.startsWith(first)) return false;
   if (pieces.length === 1) return !anchored || path.length === first.length;
