@@ -98,20 +98,27 @@ export class Gate {
   /** `random` in [0, 1) spreads the sites that failed together. */
   failed(nowMs: number, random: number): void {
     this.failures++;
-    if (this.failures <= failuresTolerated) return;
+    if (this.failures > failuresTolerated) this.close(nowMs + this.#backoffMs(random));
+  }
+
+  #backoffMs(random: number): number {
     const doubled = backoffMsMin * 2 ** Math.min(30, this.failures - failuresTolerated - 1);
-    this.close(nowMs + Math.min(backoffMsMax, doubled) * (0.5 + random));
+    return Math.min(backoffMsMax, doubled) * (0.5 + random);
   }
 
   /** The server itself asked to be left alone. */
   turnedAway(nowMs: number, retryAfterMs: number | undefined, random: number): void {
+    const again = this.failures > failuresTolerated;
     this.failures = Math.max(this.failures, failuresTolerated);
     if (retryAfterMs === undefined) {
       this.failed(nowMs, random);
     } else {
       this.failures++;
       // A little later than asked, never earlier: others who were told the same come back on the dot.
-      this.close(nowMs + retryAfterMs * (1 + 0.05 * random) + 1000 * random);
+      const saidMs = retryAfterMs * (1 + 0.05 * random) + 1000 * random;
+      // Who says "at once" and turns us away at once knows no better than we do when it will be well.
+      const isNoTime = again && retryAfterMs < backoffMsMin;
+      this.close(nowMs + (isNoTime ? Math.max(saidMs, this.#backoffMs(random)) : saidMs));
     }
   }
 

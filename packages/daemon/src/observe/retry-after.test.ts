@@ -15,10 +15,45 @@ test.each([
   ['99999999999', undefined, retryAfterMsMax],
   [dateAt(nowMs + 100 * 365 * 86_400_000), undefined, retryAfterMsMax],
   ['soon', undefined, undefined],
+  ['1.5', undefined, undefined],
+  ['-5', undefined, undefined],
+  ['+5', undefined, undefined],
+  ['10 s', undefined, undefined],
+  ['2026', dateAt(nowMs - 60_000), 2_026_000],
+  ['2026-01-05', undefined, undefined],
+  ['Mon, 05 Jan 2026 12:01:00 GMT', undefined, 60_000],
+  ['Monday, 05-Jan-26 12:01:00 GMT', undefined, 60_000],
+  ['Mon Jan  5 12:01:00 2026', undefined, 60_000],
+  ['Mon, 05 Jan 2026 12:01:00 GMT', '-5', 60_000],
+  ['Mon, 99 Jan 2026 12:01:00 GMT', undefined, undefined],
   [undefined, undefined, undefined],
 ])('Retry-After %s at the server’s %s', (after, date, expected) => {
   const headers = { ...(after === undefined ? {} : { 'retry-after': after }), ...(date === undefined ? {} : { date }) };
   expect(retryAfterMs(headers, nowMs)).toBe(expected);
+});
+
+test.each([0, 5_000])('a site that says %i ms again and again is left alone for longer each time', (saidMs) => {
+  const gate = new Gate();
+  const waits: number[] = [];
+  for (let asked = 0, atMs = nowMs; asked < 13; asked++, atMs = gate.closedUntilMs) {
+    gate.turnedAway(atMs, saidMs, 0.5);
+    waits.push(gate.closedUntilMs - atMs);
+  }
+  expect(waits[0]).toBeLessThan(saidMs + 1_000);
+  expect(waits.slice(1, 4)).toEqual([20_000, 40_000, 80_000]);
+  expect(waits.at(-1)).toBe(6 * 3_600_000);
+  gate.succeeded();
+  const lastMs = gate.closedUntilMs;
+  gate.turnedAway(lastMs, saidMs, 0);
+  expect(gate.closedUntilMs - lastMs).toBe(saidMs);
+});
+
+test('a site that says how long each time is asked again after that, however often it does', () => {
+  const gate = new Gate();
+  for (let asked = 0, atMs = nowMs; asked < 8; asked++, atMs = gate.closedUntilMs) {
+    gate.turnedAway(atMs, 120_000, 0);
+    expect(gate.closedUntilMs - atMs).toBe(120_000);
+  }
 });
 
 test('sites that were told the same come back apart, and none before it was told to', () => {

@@ -5,13 +5,26 @@ import { headerOf } from './ask.ts';
 /** A server that asks for longer is asked again after this: it may have meant milliseconds, or moved on. */
 export const retryAfterMsMax = 30 * 86_400_000;
 
+const day = '(Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const month = '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
+const time = String.raw`\d\d:\d\d:\d\d`;
+/** The three forms of a date (RFC 9110, 5.6.7). Anything else that a date parser makes sense of, `1.5` or `-5`, is none. */
+const httpDate = new RegExp(
+  String.raw`^(${day}, \d\d ${month} \d{4} ${time} GMT|${day}[a-z]{3,6}, \d\d-${month}-\d\d ${time} GMT|${day} ${month} [ \d]\d ${time} \d{4})$`,
+);
+
+function dateMs(text: string): number | undefined {
+  if (!httpDate.test(text)) return undefined;
+  const atMs = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(atMs) ? undefined : atMs;
+}
+
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const text = headerOf(headers, 'retry-after')?.trim();
   if (text === undefined) return undefined;
   if (/^\d+$/.test(text)) return Math.min(retryAfterMsMax, Number(text) * 1000);
-  const thenMs = Date.parse(text);
-  if (Number.isNaN(thenMs)) return undefined;
-  const serverNowMs = Date.parse(headerOf(headers, 'date') ?? '');
-  const delayMs = thenMs - (Number.isNaN(serverNowMs) ? nowMs : serverNowMs);
+  const thenMs = dateMs(text);
+  if (thenMs === undefined) return undefined;
+  const delayMs = thenMs - (dateMs(headerOf(headers, 'date')?.trim() ?? '') ?? nowMs);
   return Math.min(retryAfterMsMax, Math.max(0, delayMs));
 }
