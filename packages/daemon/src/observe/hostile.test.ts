@@ -156,6 +156,11 @@ test.each([
     Buffer.from(`User-agent: *\nDisallow: /a\n${'# x\n'.repeat(300_000)}`),
     'robots-disallowed',
   ],
+  [
+    'a rule as its last of 500 KiB and a megabyte behind',
+    Buffer.from(`User-agent: *\n${'# x\n'.repeat(127_990)}Disallow: /a\n${'# x\n'.repeat(300_000)}`),
+    'robots-disallowed',
+  ],
 ])('a robots.txt with %s', async (_name, body, outcome) => {
   const server = await serve(
     (_request, response) => response.end('page'),

@@ -55,12 +55,18 @@ test.each([
   expect('fault' in seen.outcome ? seen.outcome.fault.code : seen.outcome.kind).toBe(outcome);
 });
 
-test('rules behind the first 500 KiB of a robots.txt are not read', async () => {
-  const filler = '# a line that says nothing\n'.repeat(19_000);
-  const body = `User-agent: *\nDisallow: /front\n${filler}Disallow: /behind\n`;
-  expect(body.length).toBeGreaterThan(500 * 1024);
+test('of a robots.txt the rules within the first 500 KiB are read, and none behind', async () => {
+  const comment = '# a line that says nothing\n';
+  const filled = (text: string, bytes: number) =>
+    text + comment.repeat(Math.floor((bytes - text.length) / comment.length));
+  const early = filled('User-agent: *\nDisallow: /front\n', 120 * 1024);
+  const late = filled(`${early}Disallow: /middle\n`, 500 * 1024 - 100);
+  const body = filled(`${late}Disallow: /last\n`, 501 * 1024).concat('Disallow: /behind\n');
   const web = world((ask) => (ask.url.pathname === '/robots.txt' ? { body } : undefined));
-  expect((await web.see('https://example.org/front')).outcome).toMatchObject({ fault: { code: 'robots-disallowed' } });
+  for (const path of ['front', 'middle', 'last'])
+    expect((await web.see(`https://example.org/${path}`)).outcome).toMatchObject({
+      fault: { code: 'robots-disallowed' },
+    });
   expect((await web.see('https://example.org/behind')).outcome.kind).toBe('fetched');
 });
 
