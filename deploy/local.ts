@@ -91,6 +91,8 @@ function run(name: string, command: string, words: readonly string[]): Supervise
 /** Everybody's key, made once. */
 function makeKeys(): void {
   const keys = new Keyring(join(folder, 'access'));
+  // What each may do is written anew: an earlier version may have known of less.
+  keys.serve({});
   const known = new Set(keys.grants().map((grant) => grant.name));
   for (const role of ['coordinator', 'robot', 'observer'] as const)
     for (const name of roles[role]) if (!known.has(name)) keys.add(role, name);

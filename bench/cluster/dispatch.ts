@@ -15,7 +15,10 @@ async function dispatchCost(nats: string): Promise<{ readonly ms: number; readon
   const connection = await connect({ servers: nats });
   await ensureStreams(connection);
   const carrier = new Carrier(connection, systemClock, sealWith(Buffer.from('bench')));
-  for (let shard = 0; shard < shardCount; shard++) await carrier.listen(shard);
+  for (let shard = 0; shard < shardCount; shard++) {
+    await carrier.listen(shard);
+    carrier.admit(shard);
+  }
   const blind: Observer = {
     observe: (probe) =>
       Promise.resolve({

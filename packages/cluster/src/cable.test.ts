@@ -38,6 +38,7 @@ test.skipIf(place === undefined)(
     await ensureStreams(connection);
     const carrier = new Carrier(connection, systemClock, sealWith(Buffer.from('key')));
     await carrier.listen(shardOf(site));
+    carrier.admit(shardOf(site));
     let count = 0;
     const look = () =>
       carrier.observe({ id: `p${count++}`, url, site, pageIds: [], atMs: 0, validators: {} } satisfies Probe);

@@ -274,6 +274,7 @@ export class Coordinator {
     const demand = this.#demandOf(loop);
     this.#useShare(loop, demand / (demand + this.#othersDemand));
     const resumed = loop.resume(unfinished);
+    this.carrier?.admit(shard);
     const missed = [...this.#missed];
     this.#missed.clear();
     await resumed;

@@ -4,10 +4,12 @@ import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import { type Clock, type Observer, steadyClock } from 'revisit/ports';
 import { Intake } from './dispatch/intake.ts';
+import { askLeave } from './dispatch/leave.ts';
+import { Once, type Pieces } from './dispatch/once.ts';
 import { pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { pieces } from './dispatch/wire.ts';
 import { type Joining, type Parting, join, whileWelcome } from './joining.ts';
-import { unlooked, unpackErrand } from './observers/errand.ts';
+import { type Errand, unlooked, unpackErrand } from './observers/errand.ts';
 import { Journal } from './observers/journal.ts';
 import { type Judge, Lookout } from './observers/lookout.ts';
 import { Pulse } from './pulse.ts';
@@ -27,6 +29,11 @@ const wordEveryMs = 2_000;
 const gatherMs = 100;
 /** As many pages as one word may name; the others are named when these have been asked for. */
 const stirredMax = 500;
+/**
+ * An errand that is no older is begun without asking: its coordinator gives none up so soon. By our own clock, from our last word
+ * that the coordinator had heard when it sent the errand.
+ */
+const freshMs = 3_000;
 const restMs = 500;
 const patrolMsMax = 500;
 
@@ -79,6 +86,7 @@ class Post {
   readonly #lookout: Lookout;
   readonly #journal: Journal;
   readonly #clock: Clock;
+  readonly #once = new Once();
 
   constructor(
     command: ObserverCommand & { readonly name: string },
@@ -114,10 +122,9 @@ class Post {
     if (!errand) return message.term();
     const alive = setInterval(() => message.working(), workingEveryMs);
     try {
-      // One that the process before this had may have been looked at; nobody knows when.
-      const lost = message.info.deliveryCount > 1 && !this.#lookout.knows(errand);
-      const report = lost ? unlooked(errand, this.#clock.nowMs()) : await this.#lookout.answer(errand);
-      await this.#send(errand.probe.id, errand.probe.site, report);
+      const again = message.info.deliveryCount > 1;
+      const answer = await this.#once.answer(errand.probe.id, () => this.#answer(errand, again));
+      if (answer) await this.#send(errand.probe.id, errand.probe.site, answer);
       message.ack();
     } catch (error) {
       this.#command.log('warn', 'a report could not be sent', { error: (error as Error).message });
@@ -126,9 +133,23 @@ class Post {
     }
   }
 
-  async #send(probe: string, site: string, report: Uint8Array | undefined): Promise<void> {
+  /** Undefined where nothing is to be said: its coordinator does not wait for it any more. */
+  async #answer(errand: Errand, again: boolean): Promise<Pieces | undefined> {
+    const { probe, mandate } = errand;
+    const handBack = (): Pieces => pieces(unlooked(errand, this.#clock.nowMs()));
+    // One that the process before this had may have been looked at; nobody knows when.
+    if (again && !this.#lookout.knows(errand)) return handBack();
+    // While a mandate is fresh nobody else can have been given the site; what was only to be tried, others may have by now.
+    if (mandate.forMs === 0 || this.#clock.nowMs() - mandate.sinceMs > freshMs) {
+      const leave = await askLeave({ ...this.#command, connection: this.#connection, clock: this.#clock }, probe);
+      if (leave === 'no') return undefined;
+      if (leave === 'back') return handBack();
+    }
+    return pieces((await this.#lookout.answer(errand)) ?? new Uint8Array());
+  }
+
+  async #send(probe: string, site: string, parts: Pieces): Promise<void> {
     const stream = jetstream(this.#connection);
-    const parts = pieces(report ?? new Uint8Array());
     for (const [place, piece] of parts.entries()) {
       const about = headers();
       about.set('probe', probe);

@@ -3,17 +3,20 @@
  * decided by whoever sent the probe and enforced again by the robot's own observer.
  *
  * What becomes of a probe here:
- *   new           looked at; while that takes, the server hears now and then that somebody is at it
+ *   new           looked at when its coordinator says that nobody else has begun it; while that takes, the server hears now
+ *                 and then that somebody is at it
+ *   begun         by another, or nobody waits for it any more, whatever the server says: let go of without a word
  *   come before   another robot had it and fell silent: when that one looked nobody knows, so it is handed back unlooked and
  *                 its coordinator asks again when the site's spacing from now has passed
  *   ours before   its result is sent again, without a look
  *   slept over    this process was stopped while it had the probe: handed back likewise
  */
-import { hostname } from 'node:os';
 import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import type { Clock, Observer, Probe } from 'revisit/ports';
 import { Intake } from './dispatch/intake.ts';
+import { askLeave, self } from './dispatch/leave.ts';
+import { Once, type Pieces } from './dispatch/once.ts';
 import { consumers, pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { handedBack, packObservation, unpackProbe } from './dispatch/wire.ts';
 import type { Pulse } from './pulse.ts';
@@ -30,22 +33,15 @@ export interface RobotOptions {
   readonly log: (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void;
 }
 
-/** Robots may share a key and so a name; who each is beside it. */
-const self = `${hostname()}-${process.pid}`;
 /** Between two tries to send a result while the servers are away. */
 const restMs = 500;
 /** A result that cannot be sent for so long is of no use: its page has been looked at again. */
 const sendMsMax = 10 * 60_000;
-/** Results that are remembered in case their probe comes again, and how many bytes of them. */
-const recentMax = 1_000;
-const recentBytesMax = 16 * 2 ** 20;
 
 export class Robot {
   readonly #options: RobotOptions;
   readonly #intake: Intake;
-  readonly #recent = new Map<string, readonly Uint8Array[]>();
-  readonly #looking = new Map<string, Promise<readonly Uint8Array[]>>();
-  #recentBytes = 0;
+  readonly #once = new Once();
 
   constructor(options: RobotOptions) {
     this.#options = options;
@@ -77,52 +73,38 @@ export class Robot {
     const alive = setInterval(() => message.working(), workingEveryMs);
     try {
       const pieces = await this.#answer(probe, message.info.deliveryCount > 1);
-      if (await this.#send(probe, pieces)) message.ack();
+      if (!pieces || (await this.#send(probe, pieces))) message.ack();
       else log('warn', 'a result could not be sent', { probe: probe.id });
     } finally {
       clearInterval(alive);
     }
   }
 
-  /** However often the same probe comes, it is looked at once. */
-  async #answer(probe: Probe, again: boolean): Promise<readonly Uint8Array[]> {
-    const before = this.#recent.get(probe.id) ?? this.#looking.get(probe.id);
-    if (before) return before;
-    const { pulse } = this.#options;
-    if (again || pulse.isDrowsy) return this.#handBack(probe);
-    const looking = this.#look(probe);
-    this.#looking.set(probe.id, looking);
-    const pieces = await looking;
-    this.#looking.delete(probe.id);
-    this.#remember(probe.id, pieces);
-    return pieces;
+  /** Undefined where nothing is to be said. */
+  #answer(probe: Probe, again: boolean): Promise<Pieces | undefined> {
+    return this.#once.answer(probe.id, async () =>
+      again || this.#options.pulse.isDrowsy ? this.#handBack(probe) : this.#look(probe),
+    );
   }
 
-  #handBack(probe: Probe): readonly Uint8Array[] {
+  #handBack(probe: Probe): Pieces {
     return packObservation(
       handedBack(probe, this.#options.clock.nowMs(), 'The robot that had the probe was lost, or stood still.'),
     );
   }
 
-  async #look(probe: Probe): Promise<readonly Uint8Array[]> {
+  async #look(probe: Probe): Promise<Pieces | undefined> {
     const { clock, observer, pulse } = this.#options;
     const sinceMs = clock.nowMs();
+    const leave = await askLeave(this.#options, probe);
+    if (leave === 'no') return undefined;
+    if (leave === 'back' || pulse.sleptSince(sinceMs)) return this.#handBack(probe);
     const observation = await observer.observe(probe);
     return pulse.sleptSince(sinceMs) ? this.#handBack(probe) : packObservation(observation);
   }
 
-  #remember(id: string, pieces: readonly Uint8Array[]): void {
-    this.#recent.set(id, pieces);
-    this.#recentBytes += bytesOf(pieces);
-    for (const [old, oldPieces] of this.#recent) {
-      if (this.#recent.size <= recentMax && this.#recentBytes <= recentBytesMax) break;
-      this.#recent.delete(old);
-      this.#recentBytes -= bytesOf(oldPieces);
-    }
-  }
-
   /** Until the server has it all; false when that would help nobody any more. */
-  async #send(probe: Probe, pieces: readonly Uint8Array[]): Promise<boolean> {
+  async #send(probe: Probe, pieces: Pieces): Promise<boolean> {
     const { connection, clock, name } = this.#options;
     const stream = jetstream(connection);
     const subject = subjects.observation(shardOf(probe.site), name);
@@ -145,8 +127,4 @@ export class Robot {
     }
     return true;
   }
-}
-
-function bytesOf(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }

@@ -131,6 +131,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       const site = 'a.example';
       const carrier = new Carrier(home, systemClock, seal);
       await carrier.listen(shardOf(site));
+      carrier.admit(shardOf(site));
       const stop = await work('r1');
       const probe = { id: 'p1', url: `https://${site}/`, site, pageIds: [], atMs: 0, validators: {} };
       expect(await carrier.observe(probe)).toMatchObject({ outcome: { kind: 'gone' } });
@@ -142,6 +143,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       const site = 'a.example';
       const carrier = new Carrier(await as('home'), systemClock, seal);
       await carrier.listen(shardOf(site));
+      carrier.admit(shardOf(site));
       const probe = { id: 'p-7', url: `https://${site}/`, site, pageIds: [], atMs: 0, validators: {} };
       const open = carrier.observe(probe);
       const hostile = jetstream(await as('r2'));
@@ -162,6 +164,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       const r1 = await as('r1');
       expect(await say(r1, subjects.observation(3, 'r1'))).toBe('taken');
       const others = [
+        subjects.begin(3, 'r2'),
         subjects.observation(3, 'r2'),
         subjects.observation(3, 'near'),
         subjects.probe(3),
@@ -247,6 +250,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       const site = 'b.example';
       const carrier = new Carrier(await as('home'), systemClock, seal);
       await carrier.listen(shardOf(site));
+      carrier.admit(shardOf(site));
       const reach = { nats: url, natsKey: join(folder, 'r3.nk'), natsCa: ca };
       const said: string[] = [];
       let has = false;
@@ -304,7 +308,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       const parting = runObserver({ ...reach, ...command, observer: () => observer }, running);
       const probe = { id: 'c', url: `https://${site}/`, site, pageIds: ['x'], atMs: 0, validators: {} };
       // A mandate that would last for ever.
-      const mandate = { everyMs: 100, forMs: 1e12, sinceMs: 1e12 };
+      const mandate = { everyMs: 100, forMs: 1e12, sinceMs: systemClock.nowMs() };
       const pages = [{ id: 'x', select: { kind: 'text' as const }, options: {} }];
       await jetstream(home).publish(subjects.errand('east'), packErrand({ probe, mandate, base: '', pages }));
       await eventually(() => looks > 3);

@@ -31,12 +31,21 @@ function permissionsOf({ role, name, key }: Grant): Permissions {
       return { publish: ['revisit.>', '$JS.>'], subscribe: ['revisit.>', inbox], allowResponses: true };
     case 'robot':
       return {
-        publish: [subjects.observation('*', name), ...pulling(streams.probes, consumers.robots)],
+        publish: [
+          subjects.observation('*', name),
+          subjects.begin('*', name),
+          ...pulling(streams.probes, consumers.robots),
+        ],
         subscribe: [inbox],
       };
     case 'observer':
       return {
-        publish: [subjects.observation('*', name), subjects.word(name), ...pulling(streams.errands, name)],
+        publish: [
+          subjects.observation('*', name),
+          subjects.begin('*', name),
+          subjects.word(name),
+          ...pulling(streams.errands, name),
+        ],
         subscribe: [inbox, subjects.ask(name)],
         allowResponses: true,
       };

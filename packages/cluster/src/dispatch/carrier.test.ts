@@ -75,16 +75,17 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     const made = new Carrier(connection, clock, seal);
     stops.push(() => void made.close());
     await made.listen(shardOf(site));
+    made.admit(shardOf(site));
     return made;
   }
 
-  function robot(clock: Pick<Clock, 'nowMs'> = systemClock): Looker {
+  function robot(clock: Pick<Clock, 'nowMs'> = systemClock, name = 'r', breadth = 4): Looker {
     const looker = new Looker();
     const stop = new AbortController();
     stops.push(() => stop.abort());
     const log = (): void => {};
     const pulse = new Pulse(clock);
-    const about = { name: 'r', observer: looker, clock: { ...systemClock, ...clock }, pulse, breadth: 4, log };
+    const about = { name, observer: looker, clock: { ...systemClock, ...clock }, pulse, breadth, log };
     void new Robot({ connection, ...about }).run(stop.signal);
     return looker;
   }
@@ -128,8 +129,9 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     await systemClock.sleep(500);
     first.silence(shardOf(site));
     await Promise.all(given);
-    const taken = [asked, beside].map((each) => first.observe(each));
     await first.listen(shardOf(site));
+    first.admit(shardOf(site));
+    const taken = [asked, beside].map((each) => first.observe(each));
     const looker = robot();
     for (const answer of await Promise.all(taken)) expect(answer).toMatchObject({ outcome: { kind: 'not-modified' } });
     while ((await waiting()) > 0) await systemClock.sleep(5);
@@ -202,6 +204,103 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     expect((await sender.observe(probe())).outcome.kind).toBe('not-modified');
     // Once for the probe, and once by this test itself.
     expect(looker.looked.filter((id) => id === asked.id)).toHaveLength(2);
+  });
+
+  /** The same again, as another message: what a cluster of servers does whose leader was lost. */
+  async function handedOutAgain({ id, ...rest }: Probe): Promise<void> {
+    await jetstream(connection).publish(subjects.probe(shardOf(site)), packProbe({ ...rest, id: seal(id) }));
+  }
+
+  async function queueIsEmpty(stream: string): Promise<void> {
+    const manager = await jetstreamManager(connection);
+    while ((await manager.streams.info(stream)).state.messages > 0) await systemClock.sleep(5);
+  }
+
+  test('that the servers hand out again is begun by nobody else, neither meanwhile nor when it is over', async () => {
+    // One at a time, so that what comes while it is at it goes to the other.
+    const first = robot(systemClock, 'r1', 1);
+    let goOn = (): void => {};
+    first.hold = new Promise((resolve) => (goOn = resolve));
+    const asked = probe();
+    const open = (await carrier()).observe(asked);
+    while (first.looked.length === 0) await systemClock.sleep(5);
+    const second = robot(systemClock, 'r2');
+    await handedOutAgain(asked);
+    const manager = await jetstreamManager(connection);
+    while ((await manager.streams.info(streams.probes)).state.messages > 1) await systemClock.sleep(5);
+    goOn();
+    expect(await open).toMatchObject({ requests: 1, outcome: { kind: 'not-modified' } });
+    await handedOutAgain(asked);
+    await queueIsEmpty(streams.probes);
+    expect([first.looked, second.looked]).toEqual([[asked.id], []]);
+  });
+
+  test('that was given up is begun by nobody, however late it comes', async () => {
+    const asked = probe();
+    const sender = await carrier(hurried);
+    const open = sender.observe(asked);
+    const manager = await jetstreamManager(connection);
+    while ((await manager.streams.info(streams.probes)).state.messages === 0) await systemClock.sleep(5);
+    await manager.streams.purge(streams.probes);
+    expect(await open).toMatchObject({ requests: 0, outcome: { fault: { code: 'robot-lost' } } });
+    const looker = robot();
+    await handedOutAgain(asked);
+    await queueIsEmpty(streams.probes);
+    expect(looker.looked).toEqual([]);
+  });
+
+  test('that another coordinator let out and nobody has answered is handed back, as somebody may have begun it', async () => {
+    const sender = await carrier();
+    sender.silence(shardOf(site));
+    const asked = probe();
+    await handedOutAgain(asked);
+    const open = sender.observe(asked);
+    await sender.listen(shardOf(site));
+    sender.admit(shardOf(site));
+    const looker = robot();
+    expect(await open).toMatchObject({ requests: 0, outcome: { fault: { code: 'robot-lost' } } });
+    expect(looker.looked).toEqual([]);
+  });
+
+  test('that an observer was to try, or to watch long ago, is not looked at when nobody waits for it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'revisit-tried-'));
+    const looker = new Looker();
+    const stop = new AbortController();
+    await ensureErrands(connection, 'near');
+    await carrier();
+    const command = {
+      nats: nats.url,
+      name: 'near',
+      usualName: 'near',
+      breadth: 4,
+      log: () => {},
+      folder,
+      spacingMs: 1,
+    };
+    const judge = () => Promise.reject(new Error('Nothing is fetched here.'));
+    const left = runObserver({ ...command, observer: () => looker, judge }, stop.signal);
+    const sinceMs = systemClock.nowMs();
+    const send = (forMs: number, agoMs: number): Promise<unknown> => {
+      const mandate = { everyMs: 1e6, forMs, sinceMs: sinceMs - agoMs };
+      const errand = packErrand({
+        probe: { ...probe(), url: `https://${site}/${agoMs}` },
+        mandate,
+        base: '',
+        pages: [],
+      });
+      return jetstream(connection).publish(subjects.errand('near'), errand);
+    };
+    await send(0, 0);
+    await send(600_000, 60_000);
+    await queueIsEmpty(streams.errands);
+    expect(looker.looked).toEqual([]);
+    // Under a mandate that it has just got it need not ask.
+    await send(600_000, 1);
+    await queueIsEmpty(streams.errands);
+    expect(looker.looked).toHaveLength(1);
+    stop.abort();
+    await left;
+    rmSync(folder, { recursive: true, force: true });
   });
 
   test('keeps no robot and no observer that is told to leave while the server is away', async () => {

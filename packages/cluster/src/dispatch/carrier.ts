@@ -20,9 +20,10 @@ import {
   jetstream,
   jetstreamManager,
 } from '@nats-io/jetstream';
-import { type NatsConnection, headers } from '@nats-io/transport-node';
+import { type NatsConnection, type Subscription, headers } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe, RobotReport } from 'revisit/ports';
 import { CrewBook } from './crew-book.ts';
+import { type Beginnable, hearBeginners } from './leave.ts';
 import type { Seal } from './seal.ts';
 import { consumers, ensureStreams, pullMs, sameWithinMs, shardOf, streams, subjects } from './streams.ts';
 import { packErrand } from '../observers/errand.ts';
@@ -54,7 +55,7 @@ const mendEveryMs = 5_000;
 /** For how long the server surely knows an id again. */
 const rememberedMs = sameWithinMs / 2;
 
-interface Open {
+interface Open extends Beginnable {
   readonly probe: Probe;
   /** Its id on its way. */
   readonly sealed: string;
@@ -83,6 +84,8 @@ export class Carrier implements Observer {
   /** Handed back as lost, oldest first; their answers may come after all. */
   readonly #lost = new Map<string, Open>();
   readonly #listening = new Map<number, ConsumerMessages>();
+  /** Of shards for which looks are let begin. */
+  readonly #admitting = new Map<number, Subscription>();
   readonly #closed = new AbortController();
   readonly #crew = new CrewBook();
   /** A look has come of which nobody waits for the answer any more. */
@@ -151,10 +154,21 @@ export class Carrier implements Observer {
     void this.#take(messages);
   }
 
+  /** From now on this process says which looks of the shard may begin; what is open by now went out from another. */
+  admit(shard: number): void {
+    if (this.#admitting.has(shard)) return;
+    this.#admitting.set(
+      shard,
+      hearBeginners(this.#connection, shard, (id) => this.#open.get(id)),
+    );
+  }
+
   /** The shard is somebody else's: what is open of it ends here, and goes on there. */
   silence(shard: number): void {
     this.#listening.get(shard)?.stop();
     this.#listening.delete(shard);
+    this.#admitting.get(shard)?.unsubscribe();
+    this.#admitting.delete(shard);
     for (const open of this.#open.values()) if (open.shard === shard) this.#handBack(open, 'Its shard was given up.');
     for (const [sealed, open] of this.#lost) if (open.shard === shard) this.#lost.delete(sealed);
   }
@@ -204,12 +218,15 @@ export class Carrier implements Observer {
 
   observe(probe: Probe): Promise<Observation> {
     return new Promise((answer) => {
+      const shard = shardOf(probe.site);
       const open: Open = {
         probe,
         sealed: this.#seal(probe.id),
-        shard: shardOf(probe.site),
+        shard,
         startedAtMs: this.#clock.nowMs(),
         answer,
+        rejoined: !this.#admitting.has(shard),
+        begunBy: undefined,
         observer: undefined,
         sequence: undefined,
         missingSinceMs: undefined,

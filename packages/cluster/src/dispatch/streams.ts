@@ -6,6 +6,7 @@
  *   revisit.errand.OBSERVER    work queue: looks and mandates for one observer, answered like probes
  *   revisit.word.OBSERVER      unkept: an observer is there, and what it has found
  *   revisit.ask.OBSERVER       unkept: questions to an observer
+ *   revisit.begin.SHARD.NAME   unkept: whether a look may begin, asked by who has its probe of who holds the shard
  *   revisit.change.SHARD       the log of changes, for anyone who may read it
  *   revisit.notice             unkept words between coordinators: a page was edited, a change was kept
  *   revisit.part               questions between coordinators, each of which answers for its part
@@ -44,6 +45,7 @@ export const streams = {
 export const subjects = {
   probe: (shard: number) => `revisit.probe.${shard}`,
   observation: (shard: number | '*', name: string) => `revisit.observation.${shard}.${name}`,
+  begin: (shard: number | '*', name: string) => `revisit.begin.${shard}.${name}`,
   change: (shard: number | '>') => `revisit.change.${shard}`,
   notice: 'revisit.notice',
   part: 'revisit.part',
