@@ -1,4 +1,5 @@
 /** The indexing queue and what empties it: detect, learn, keep. */
+import { type Begun, type Queued, isSettled, nothingBegun, stillOf } from './begun.ts';
 import type { Collection, Entry } from './collection.ts';
 import { verdict } from './detect/verdict.ts';
 import { Discovery } from './discovery.ts';
@@ -7,8 +8,9 @@ import { withNewIn } from './kept-look.ts';
 import type { Keeping } from './keeping.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import type { Detected, Fetched, LoopParts } from './loop-parts.ts';
+import { Overtaken } from './overtaken.ts';
 import type { Detection } from './values/change.ts';
-import type { Look, PageState, WatchedPage } from './values/look.ts';
+import type { Look, WatchedPage } from './values/look.ts';
 import { type Observation, lookedAtMs } from './values/observation.ts';
 import type { Page } from './values/page.ts';
 import type { Probe } from './values/probe.ts';
@@ -44,21 +46,6 @@ export interface Around {
   readonly idle: () => void;
 }
 
-/** A detection that began as the answer came, and the page as it was then. */
-interface Begun {
-  readonly page: Page;
-  readonly state: PageState;
-  readonly second: boolean;
-  readonly detected: Detected | Promise<Detected>;
-}
-
-/** An answer with what has begun of it: for each of its pages, where there is a body to read. */
-interface Queued {
-  readonly observation: Observation;
-  readonly begun: readonly (Begun | undefined)[];
-}
-
-const nothingBegun: Queued['begun'] = [];
 const notModified: Detected = { detection: { kind: 'unchanged' } };
 const noBody = new Uint8Array(0);
 
@@ -68,6 +55,7 @@ export class Indexing {
   readonly #discovery: Discovery;
   readonly #lifetimes: Lifetimes;
   readonly #keeping: Keeping;
+  readonly #overtaken: Overtaken;
   readonly #queueMax: number;
   readonly #around: Around;
   readonly #queue: Queued[] = [];
@@ -102,6 +90,7 @@ export class Indexing {
     this.#discovery = into.discovery;
     this.#lifetimes = into.lifetimes;
     this.#keeping = into.keeping;
+    this.#overtaken = new Overtaken(parts);
     this.#queueMax = queueMax;
     this.#around = around;
   }
@@ -195,6 +184,9 @@ export class Indexing {
       this.#unkept.clear();
       for (const { observation } of this.#disowned.size > 0 ? batch : [])
         for (const id of observation.probe.pageIds) this.#disowned.delete(`${observation.probe.id} ${id}`);
+      for (const { observation } of batch)
+        if (observation.overtaken)
+          for (const id of observation.probe.pageIds) this.#around.dueAgain(id, observation.startedAtMs);
       this.#around.indexed(batch.length, looks.length, this.#parts.clock.nowMs() - begunMs);
       await this.#retire(looks);
       await this.#around.batchEnded();
@@ -220,7 +212,7 @@ export class Indexing {
    */
   #begin(observation: Observation): Queued {
     const { outcome, probe } = observation;
-    if (outcome.kind !== 'fetched') return { observation, begun: nothingBegun };
+    if (outcome.kind !== 'fetched' || observation.overtaken) return { observation, begun: nothingBegun };
     const begun = probe.pageIds.map((id) => {
       const entry = this.#askedFor(id, observation);
       if (!entry || this.#unkept.has(id)) return undefined;
@@ -243,7 +235,8 @@ export class Indexing {
   #calm({ observation, begun }: Queued): boolean {
     const { outcome, probe } = observation;
     const entry = probe.pageIds.length === 1 ? this.#askedFor(probe.pageIds[0]!, observation) : undefined;
-    if (!entry || (outcome.kind !== 'fetched' && outcome.kind !== 'not-modified')) return false;
+    if (!entry || observation.overtaken) return false;
+    if (outcome.kind !== 'fetched' && outcome.kind !== 'not-modified') return false;
     const known = outcome.kind === 'fetched' ? stillOf(entry, begun[0])?.detected : notModified;
     if (!known || !isSettled(known) || known.detection.kind !== 'unchanged' || known.again || known.raw) return false;
     const look = verdict(entry, observation, known.detection, known.state);
@@ -257,11 +250,24 @@ export class Indexing {
     for (const [n, id] of observation.probe.pageIds.entries()) {
       const entry = this.#askedFor(id, observation);
       if (!entry) continue;
+      if (observation.overtaken) {
+        await this.#recount(entry, observation);
+        continue;
+      }
       const look = await this.#found(entry, observation, begun[n]);
       if (look) this.#looks.push(look);
       // Its user changed it meanwhile: what was found is of another page.
       else if (this.#collection.byId(id)) this.#around.dueAgain(id, observation.startedAtMs);
     }
+  }
+
+  /** What was seen before our own last look: the page is due as it was, and nothing is learned of when it changes. */
+  async #recount(entry: Entry, observation: Observation): Promise<void> {
+    const looks = await this.#overtaken.looks(entry, observation);
+    if (looks.length === 0 || !this.#isThere(entry)) return;
+    this.#looks.push(...looks);
+    this.#collection.looked(entry, looks.at(-1)!.state);
+    this.#unkept.add(entry.page.id);
   }
 
   /** The page that the observation is of; undefined when it was removed or went to another URL since it was asked for. */
@@ -301,6 +307,7 @@ export class Indexing {
     const model = entry.page.paused ? undefined : this.#parts.policy.save?.(entry.index);
     const kept = withNewIn(look, entry.state, model);
     this.#collection.looked(entry, look.state);
+    this.#overtaken.forget(entry.page.id);
     this.#unkept.add(entry.page.id);
     return kept;
   }
@@ -378,9 +385,3 @@ export class Indexing {
     return { ...look, ...raw, ...deliveries, state: { ...look.state, validators: {} } };
   }
 }
-
-const isSettled = (detected: Begun['detected']): detected is Detected => !(detected instanceof Promise);
-
-/** What has begun, if the page is still as it was then. */
-const stillOf = ({ page, state }: Entry, begun: Begun | undefined): Begun | undefined =>
-  begun && begun.page === page && begun.state === state ? begun : undefined;

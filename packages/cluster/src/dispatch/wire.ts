@@ -106,7 +106,7 @@ export function malformed(said: Omit<Observation, 'probe'>): string | undefined 
   if (![bytesReceived, requests].every(isCount) || !orNone(isCount)(said.unchangedLooks)) return 'a count that is none';
   if (![finalUrl, movedTo].every(isAddress)) return `an answer from ${finalUrl ?? movedTo}`;
   if (said.watchedForMs !== undefined) return 'a mandate that nobody gave';
-  if (said.toldAfterMs !== undefined) return 'an age that is reckoned here';
+  if (said.toldAfterMs !== undefined || said.overtaken !== undefined) return 'an age that is reckoned here';
   switch (outcome?.kind) {
     case 'fetched': {
       const { status, mediaType, charset, validators } = outcome;

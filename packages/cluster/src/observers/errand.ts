@@ -31,6 +31,13 @@ export interface Errand {
   readonly mandate: Mandate;
   /** The fingerprint of the copy that the coordinator has; empty where it has none. */
   readonly base: string;
+  /**
+   * To one whose mandate there had run out before: what it saw until then, by its own clock, has arrived. Home has looked since, so
+   * its copy does not say that.
+   */
+  readonly arrivedMs?: number;
+  /** Only what was found before is asked for: another looks at the site. */
+  readonly foundOnly?: true;
   /** What of the answer counts, page by page; left out where it was said before. */
   readonly pages?: readonly ObservedPage[];
 }
@@ -48,6 +55,8 @@ export interface Report {
   readonly looks: number;
   readonly overMs: number;
   readonly wholeBytes: number;
+  /** It is something new, which waited to be told. */
+  readonly found?: true;
   /** Changes found beyond this one and not reported yet. */
   readonly more: number;
 }

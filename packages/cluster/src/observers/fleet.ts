@@ -13,6 +13,7 @@ import {
   type Errand,
   type Mandate,
   type ObservedPage,
+  type ReceivedReport,
   type Report,
   bodyOf,
   fingerprint,
@@ -23,7 +24,7 @@ import { handedBack } from '../dispatch/wire.ts';
 import { Bodies } from './bodies.ts';
 import { Mandates, type MandatesParts } from './mandates.ts';
 import { Placement, type PlacementParts } from './placement.ts';
-import { Roster, type Word } from './roster.ts';
+import { type Member, Roster, type Word } from './roster.ts';
 import {
   type Claim,
   type SiteBook,
@@ -89,6 +90,13 @@ export class Fleet {
     book.mandateEndsMs = this.#parts.clock.nowMs() + this.#parts.mandateMs;
   }
 
+  /** Whose mandates there had run out, and when. */
+  restorePast(site: string, past: ReadonlyMap<string, number>): void {
+    const book = this.#site(site);
+    for (const [observer, endedMs] of past) book.past.ended(observer, endedMs);
+    book.past.given(this.#parts.clock.nowMs());
+  }
+
   /** The shard's sites are another's. What was read and not kept before that is told again, if the shard should come back. */
   forget(whose: (site: string) => boolean): void {
     this.#bodies.forget(whose);
@@ -102,16 +110,19 @@ export class Fleet {
   heard(name: string, word: Word): void {
     this.#roster.heard(name, word);
     if (word.leaves) this.#left(name);
-    const overtaken: string[] = [];
+    const strange: string[] = [];
     for (const id of word.stirred) {
       const page = this.#parts.pageOf(id)?.page;
       if (!page) continue;
+      const book = this.#sites.get(page.site);
+      const isPast = book?.observer !== name && book?.past.has(name) === true;
+      if (isPast) book!.past.owes(page.url, name);
       // What was found there waits to be fetched.
-      if (this.#sites.get(page.site)?.observer === name) this.#parts.probeNow(id);
-      else overtaken.push(id);
+      if (isPast || book?.observer === name) this.#parts.probeNow(id);
+      else strange.push(id);
     }
-    // Its site is looked at from elsewhere by now: what it found before that would be told after what is newer.
-    if (overtaken.length > 0) void this.#roster.ask(name, { forget: overtaken }).catch(() => {});
+    // It had no mandate there that anybody knows of.
+    if (strange.length > 0) void this.#roster.ask(name, { forget: strange }).catch(() => {});
   }
 
   /** Its mandates are at an end; a site that it has just looked at waits for its spacing. */
@@ -146,6 +157,9 @@ export class Fleet {
     if (probe.plannedMs !== undefined) book.plannedMs.set(probe.url, probe.plannedMs);
     const once = { everyMs: this.#parts.spacingMs, forMs: 0 };
     const peeks = isPeek(probe);
+    const owing = peeks ? undefined : book.past.takeOwed(probe.url);
+    if (owing !== undefined && owing !== book.observer && this.#roster.isThere(owing))
+      return this.#errand(owing, book, probe, once, { foundOnly: true });
     if (book.observer === undefined) {
       const trial = peeks ? undefined : this.#trial(book, probe.url, nowMs);
       return trial === undefined ? undefined : this.#errand(trial, book, probe, once);
@@ -194,6 +208,7 @@ export class Fleet {
     book: SiteBook,
     probe: Probe,
     { everyMs, forMs }: Pick<Mandate, 'everyMs' | 'forMs'>,
+    only: Pick<Errand, 'foundOnly'> = {},
   ): { observer: string; errand: Errand } {
     const pages: ObservedPage[] = probe.pageIds.flatMap((id) => {
       const watched = this.#parts.pageOf(id);
@@ -206,11 +221,10 @@ export class Fleet {
     if (forMs > 0) book.said.set(probe.url, settings);
     const sinceMs = this.#roster.get(observer)?.word.atMs ?? 0;
     const base = (isPeek(probe) ? undefined : this.#bodies.printOf(probe.url)) ?? '';
+    const mandate = { everyMs, forMs, sinceMs };
+    const known = { ...book.past.arrived(probe.url, observer), ...only, ...(saidBefore ? {} : { pages }) };
     book.underWay++;
-    return {
-      observer,
-      errand: { probe, mandate: { everyMs, forMs, sinceMs }, base, ...(saidBefore ? {} : { pages }) },
-    };
+    return { observer, errand: { probe, mandate, base, ...known } };
   }
 
   /** What was asked for before this coordinator lent anything counts where it was lent; here it would be a debt of nobody's making. */
@@ -284,6 +298,9 @@ export class Fleet {
     // The first look from there asks for robots.txt, which others do once a day: no measure of what is to be lent.
     if (report.looks > 0 && !first) book.requestsPerLook.learn(report.observation.requests / report.looks);
     const requests = this.#ownRequests(probe, report);
+    const lookedMs = this.#parts.clock.nowMs() - report.agoMs;
+    const isPast = report.found === true && book.past.isPast(observer, lookedMs, book.observer === observer);
+    if (isPast) return this.#past(member, received, { ...told, requests });
     if (book.observer !== observer && !isPeek(probe) && this.#claims(observer, book, probe, report))
       return { ...handedBack(probe, this.#parts.clock.nowMs(), 'Home looks before it is believed.'), requests };
     if (outcome.kind !== 'fetched') return { ...told, requests };
@@ -304,6 +321,20 @@ export class Fleet {
     if (report.what === 'difference') book.compression.learn(received.payload.length / Math.max(1, body.length));
     this.#bodies.keep(probe, body, report.fingerprint);
     return { ...observation, ...(book.observer === observer ? this.#watched(book, probe) : {}) };
+  }
+
+  /** Found under a mandate that has run out; home has looked since, and what it saw stays the copy that all is held against. */
+  #past(member: Member, received: ReceivedReport, told: Observation): Observation | undefined {
+    const { probe, outcome } = told;
+    const { report } = received;
+    const body = outcome.kind === 'fetched' ? bodyOf(received, this.#bodies.bodyOf(probe.url)) : undefined;
+    if (outcome.kind === 'fetched' && !body) {
+      this.#bodies.drop(probe.url);
+      return report.what === 'whole' ? this.#roster.strike(member, 'it is not what it says it is') : undefined;
+    }
+    this.#site(probe.site).past.heard(probe.url, member.name, report.observation.endedAtMs);
+    const seen = outcome.kind === 'fetched' ? { ...outcome, body: body! } : outcome;
+    return { ...told, outcome: seen, overtaken: { more: report.more > 0 } };
   }
 
   /** Whoever is only tried is measured and not believed: that it saw something else than home is for home to say. */

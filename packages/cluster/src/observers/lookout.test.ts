@@ -218,24 +218,31 @@ describe('an observer', () => {
     expect(lookout.stirred(10)).toEqual([]);
   });
 
-  test('keeps a site while something of it is untold, and drops what a look from home has overtaken', async () => {
+  test('keeps a site while something of it is untold, and tells it also when a look from home has overtaken it', async () => {
     await ask();
     for (const text of ['two', 'three']) {
       source.text = text;
       await pass(10_001);
     }
     expect(await lookout.shed('a.example')).toBe('untold');
-    base = bytes('three');
-    expect(await ask()).toMatchObject({ what: 'same', text: 'three' });
-    await pass(10_001);
-    source.text = 'four';
-    await pass(10_001);
-    base = bytes('elsewhere');
-    source.text = 'five';
-    await pass(10_001);
-    expect((await ask()).more).toBe(0);
-    expect(lookout.stirred(10)).toEqual([]);
-    expect(await lookout.shed('a.example')).toBeGreaterThanOrEqual(0);
+    await pass(100_000);
+    const { asked } = source;
+    const mandate = { everyMs: 10_000, forMs: 0, sinceMs: clock.nowMs() };
+    const found = async (arrivedMs: number, sees: string) => {
+      base = bytes(sees);
+      return ask({ mandate, foundOnly: true, arrivedMs });
+    };
+    const two = await found(0, 'elsewhere');
+    expect(two).toMatchObject({ text: 'two', found: true, more: 1 });
+    // It did not arrive, though home sees by itself what is told next.
+    expect(await found(0, 'three')).toMatchObject({ text: 'two', more: 1 });
+    const three = await found(two.observation.endedAtMs, 'three');
+    expect(three).toMatchObject({ text: 'three', found: true, more: 0 });
+    expect(lookout.hasUntold).toBe(true);
+    // Another has the site: without anything to tell nobody looks from here.
+    expect((await found(three.observation.endedAtMs, 'four')).observation).toMatchObject({ requests: 0 });
+    expect(lookout.hasUntold).toBe(false);
+    expect(source.asked).toBe(asked);
   });
 
   test('what was found before the end is told by the next, without a look', async () => {

@@ -8,13 +8,13 @@
  *               until an errand shows that they have it; this goes on without a link, and nothing found is dropped but the last
  *               of too many
  *   shed        the mandate ended or was taken back; what is still unreported stays until it is asked for, until the
- *               coordinator says that it has looked itself, or for a week
+ *               coordinator says that it knows of no mandate there, or for a week
  *
  * What is unreported is also in the journal, where there is one, and comes back from there into places that are shed.
  */
 import type { Clock, Observation, Observer } from 'revisit/ports';
 import { packObservation } from '../dispatch/wire.ts';
-import { type Errand, type ObservedPage, fingerprint } from './errand.ts';
+import { type Errand, type ObservedPage, fingerprint, unlooked } from './errand.ts';
 import type { Finding, Journal } from './journal.ts';
 import {
   type Fetched,
@@ -118,7 +118,7 @@ export class Lookout {
     return ids.slice(0, most);
   }
 
-  /** The coordinator has looked at these pages itself since: what was found before is of no use to it. */
+  /** The coordinator knows of no mandate for these pages: what was found there is nothing to it. */
   async forget(ids: readonly string[]): Promise<void> {
     const gone = new Set(ids);
     for (const place of this.#places.values())
@@ -178,7 +178,9 @@ export class Lookout {
     // One that waits for its site's turn is told of when it has found something; an errand that waited with it would keep those of
     // other pages from being asked for what was found of them.
     if (place.last === undefined || place.untilMs <= this.#clock.nowMs()) await place.busy;
-    await this.#confirm(place, errand.base);
+    if (errand.arrivedMs === undefined) await this.#confirm(place, errand.base);
+    else await this.#arrived(place, errand.base, errand.arrivedMs);
+    if (errand.foundOnly && place.unreported.length === 0) return unlooked(errand, this.#clock.nowMs());
     const nowMs = this.#clock.nowMs();
     const soon = place.busy !== undefined;
     const recent = place.last !== undefined && (soon || nowMs - place.last.atMs < place.mandate.everyMs / 2);
@@ -195,9 +197,17 @@ export class Lookout {
     return { observation: { ...observation, unchangedLooks }, atMs };
   }
 
+  /** What was found up to then has arrived; home has looked since, so its copy says nothing of that. */
+  async #arrived(place: Place, base: string, untilMs: number): Promise<void> {
+    place.base = base;
+    const after = place.unreported.findIndex(({ observation }) => observation.endedAtMs > untilMs);
+    await this.#drop(place, after < 0 ? place.unreported.length : after);
+    if (place.unreported.length === 0) place.restored = false;
+  }
+
   /**
-   * What the coordinator has is let go of: what was told last, when its copy is that body. A copy that came to it from
-   * elsewhere, a look from home, has overtaken what was found before that; unless the process before may have told it.
+   * What the coordinator has is let go of: what was told last, when its copy is that body; or all up to it, where the process before
+   * may have told it.
    */
   async #confirm(place: Place, base: string): Promise<void> {
     const moved = base !== '' && base !== place.base;
@@ -207,8 +217,7 @@ export class Lookout {
     const arrived = oldest === place.told && (printOf(oldest) ?? base) === base;
     const at = place.unreported.findIndex((finding) => printOf(finding) === base);
     if (arrived) await this.#drop(place, 1);
-    else if (moved && at >= 0) await this.#drop(place, at + 1);
-    else if (moved && !place.restored && !place.said.includes(base)) await this.#drop(place, place.unreported.length);
+    else if (moved && at >= 0 && place.restored) await this.#drop(place, at + 1);
     if (place.unreported.length === 0) place.restored = false;
   }
 

@@ -40,6 +40,7 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
   let postgres: PostgresServer;
   let nats: NatsServer;
   let link: TroubledLink;
+  let store: string;
   let coordinator: Serving;
 
   const run = (...words: string[]): ChildProcess => {
@@ -48,6 +49,10 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
     );
     children.push(child);
     return child;
+  };
+  const coordinate = (mandate: string): Promise<Serving> => {
+    const where = ['--store', store, '--nats', nats.url, '--policy', 'uniform'];
+    return serve([...where, '--budget', `${budgetPerSecond}/second`, '--mandate', mandate, ...open]);
   };
   const folder = mkdtempSync(join(tmpdir(), 'revisit-observer-'));
   const near = (): ChildProcess => {
@@ -113,20 +118,8 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
     await new Promise<void>((done) => web.listen(0, '0.0.0.0', done));
     [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
     link = await troubledLink({ host: '127.0.0.1', port: Number(new URL(nats.url).port) });
-    const store = await postgres.database('observers');
-    coordinator = await serve([
-      '--store',
-      store,
-      '--nats',
-      nats.url,
-      '--policy',
-      'uniform',
-      '--budget',
-      `${budgetPerSecond}/second`,
-      '--mandate',
-      '20m',
-      ...open,
-    ]);
+    store = await postgres.database('observers');
+    coordinator = await coordinate('20m');
     run('robot', '--nats', nats.url, '--contact', 'far');
     observing = near();
     const { port } = web.address() as AddressInfo;
@@ -229,6 +222,77 @@ describe.skipIf(locate('nats-server') === undefined)('an observer as a process o
       ),
     );
     expect(await observer()).toMatchObject({ state: 'away', sites: [] });
+  });
+
+  /** Its link is cut, it finds what comes then, and home looks at every site before the link is mended. */
+  const cutBeyondMandate = async (editions: readonly string[], then: string): Promise<number> => {
+    await eventually(async () => (await observer())?.sites.length === hosts);
+    const looks = (await observer())!.looks;
+    await eventually(async () => (await observer())!.looks > looks + 10);
+    link.cut();
+    for (const next of editions) await found(next);
+    const foundMs = Date.now();
+    edition = then;
+    const since = asked.length;
+    await eventually(() => seenFrom('far', since));
+    link.mend();
+    return foundMs;
+  };
+  const seenFrom = (who: string, since: number): boolean =>
+    Array.from({ length: hosts }, (_, host) => `127.0.0.${host + 1}:`).every(
+      (host) => asked.slice(since).filter((entry) => entry.who === who && entry.host.startsWith(host)).length > 1,
+    );
+  type Told = {
+    readonly pageId: string;
+    readonly fromVersion: number;
+    readonly toVersion: number;
+    readonly at: string;
+  };
+  const toldSince = async (versions: number, count: number): Promise<readonly (readonly Told[])[]> =>
+    eventually(async () => {
+      const { changes } = await json<{ changes: Told[] }>('/api/changes?limit=1000');
+      const late = Map.groupBy(
+        changes.filter(({ toVersion }) => toVersion > versions),
+        ({ pageId }) => pageId,
+      );
+      return late.size === hosts && [...late.values()].every((each) => each.length >= count) && [...late.values()];
+    });
+
+  test('cut from home for longer than its mandate lasts: what it found and what it saw undone are told, though home has looked since', async () => {
+    await coordinator.end('SIGTERM');
+    coordinator = await coordinate('12s');
+    observing = near();
+    const foundMs = await cutBeyondMandate(['edition eight', 'edition seven'], 'edition seven');
+    for (const changes of await toldSince(7, 2)) {
+      const [id] = changes.map(({ pageId }) => pageId);
+      expect((await editionsOf(id!, 9)).slice(6)).toEqual(['edition seven', 'edition eight', 'edition seven']);
+      expect(changes.map(({ fromVersion, toVersion }) => [fromVersion, toVersion])).toEqual([
+        [7, 8],
+        [8, 9],
+      ]);
+      for (const { at } of changes) expect(Date.parse(at)).toBeLessThan(foundMs + 500);
+    }
+    await eventually(() => readFileSync(join(folder, 'near.findings'), 'utf8') === '');
+  });
+
+  test('where home has told of a newer edition by then, it stays the newest, and what came before is told with its time', async () => {
+    const foundMs = await cutBeyondMandate(['edition nine'], 'edition ten');
+    for (const changes of await toldSince(9, 2)) {
+      const told = await Promise.all(
+        changes.map(async ({ pageId, toVersion, at }) => {
+          const editions = await editionsOf(pageId, toVersion);
+          return [editions.at(-1)!, Date.parse(at) < foundMs + 500] as const;
+        }),
+      );
+      expect(told.map(([each]) => each).toSorted((a, b) => a.localeCompare(b))).toEqual([
+        'edition nine',
+        'edition ten',
+      ]);
+      expect(told.find(([each]) => each === 'edition nine')![1]).toBe(true);
+    }
+    await eventually(() => readFileSync(join(folder, 'near.findings'), 'utf8') === '');
+    const { pages } = await json<{ pages: { id: string; version: number }[] }>('/api/pages');
+    for (const { id, version } of pages) expect((await editionsOf(id, version)).at(-1)).toBe('edition ten');
   });
 
   test('no site was asked beyond its spacing by the two together', () => {

@@ -60,7 +60,7 @@ export class Observers {
       everyPage: () => this.#loop?.collection ?? [],
       pageCount: () => this.#loop?.collection.size ?? 0,
       probeNow: (id) => this.#loop?.probeNow(id),
-      remember: (site, observer) => this.#remember(site, observer),
+      remember: (site, observer, past) => this.#remember(site, observer, past),
       log: parts.log,
     });
     parts.carrier.fleet = this.#fleet;
@@ -117,6 +117,14 @@ export class Observers {
     );
     this.#given.set(shard, given);
     for (const [site, observer] of given) this.#fleet.restore(site, observer);
+    const past = await this.#past(shard);
+    for (const [site, ends] of Object.entries(past)) this.#fleet.restorePast(site, new Map(Object.entries(ends)));
+  }
+
+  /** By site, whose mandates there ran out unheard, and when. */
+  async #past(shard: number): Promise<Record<string, Record<string, number>>> {
+    const kept = await this.#parts.store.recall(pastKeyOf(shard));
+    return kept ? (JSON.parse(Buffer.from(kept).toString()) as Record<string, Record<string, number>>) : {};
   }
 
   lose(shard: number): void {
@@ -125,19 +133,27 @@ export class Observers {
   }
 
   /** Fails where the store does, so that nothing is given away that a successor would not know of. */
-  async #remember(site: string, observer: string | undefined): Promise<void> {
+  async #remember(site: string, observer: string | undefined, past: ReadonlyMap<string, number>): Promise<void> {
     const shard = shardOf(site);
     const given = this.#given.get(shard);
     if (!given) throw new Error("The site is another coordinator's.");
     const next = new Map(given);
     if (observer === undefined) next.delete(site);
     else next.set(site, observer);
-    const words = Buffer.from(JSON.stringify(Object.fromEntries(next)));
-    const kept = await this.#parts.store.rememberOf(shard, keyOf(shard), words);
+    const { [site]: before, ...others } = await this.#past(shard);
+    const ends = Object.fromEntries(past);
+    if (JSON.stringify(before ?? {}) !== JSON.stringify(ends))
+      await this.#write(shard, pastKeyOf(shard), past.size > 0 ? { ...others, [site]: ends } : others);
+    await this.#write(shard, keyOf(shard), Object.fromEntries(next));
+    this.#given.set(shard, next);
+  }
+
+  async #write(shard: number, key: string, words: unknown): Promise<void> {
+    const kept = await this.#parts.store.rememberOf(shard, key, Buffer.from(JSON.stringify(words)));
     if (kept.kind === 'failed') throw new Error(kept.fault.sentence);
     if (!kept.value) throw new Error("The site is another coordinator's.");
-    this.#given.set(shard, next);
   }
 }
 
 const keyOf = (shard: number): string => `observers:${shard}`;
+const pastKeyOf = (shard: number): string => `past-observers:${shard}`;

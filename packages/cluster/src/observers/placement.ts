@@ -17,8 +17,8 @@ export interface PlacementParts extends RosterParts {
   readonly budgetPerSecond: () => number;
   readonly everyPage: () => Iterable<Watched>;
   readonly pageCount: () => number;
-  /** Keeps it where a successor finds it. */
-  readonly remember: (site: string, observer: string | undefined) => Promise<void>;
+  /** Keeps it where a successor finds it: who has the site, and whose mandates there have run out, and when. */
+  readonly remember: (site: string, observer: string | undefined, past: ReadonlyMap<string, number>) => Promise<void>;
 }
 
 export class Placement {
@@ -154,8 +154,12 @@ export class Placement {
   }
 
   async #giveNow(site: string, book: SiteBook, observer: string | undefined): Promise<void> {
+    const nowMs = this.#parts.clock.nowMs();
+    const unheard = book.observer !== undefined && book.mandateEndsMs <= nowMs;
     if (book.observer !== undefined && !(await this.letGo(site, book))) return;
-    await this.#parts.remember(site, observer);
+    if (unheard) book.past.ended(book.observer!, nowMs);
+    await this.#parts.remember(site, observer, book.past.all(nowMs));
+    book.past.given(this.#parts.clock.nowMs());
     if (observer === undefined) this.#parts.log('info', 'a site is looked at from home again', { site });
     else this.#parts.log('info', 'a site is looked at by an observer', { site, observer });
     this.#mandates.endAt(site, this.#parts.clock.nowMs());

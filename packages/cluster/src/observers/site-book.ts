@@ -1,6 +1,7 @@
 /** What a coordinator knows of a site that observers may have: who has it, what its links take, how often it is asked. */
 import type { Link, VantageDocument } from '@revisit/core';
 import type { Observation, Page, PageState } from 'revisit/ports';
+import { PastMandates } from './past-mandates.ts';
 import { type LinkRange, Measured } from './vantage-points.ts';
 
 /** What a look from home costs beyond its body. */
@@ -33,6 +34,8 @@ export interface SiteBook {
   observer: string | undefined;
   /** When the last mandate ends at the latest. */
   mandateEndsMs: number;
+  /** Of observers whose findings may come after home has looked. */
+  readonly past: PastMandates;
   readonly home: MeasuredLink;
   readonly from: Map<string, TriedLink>;
   readonly compression: Measured;
@@ -56,6 +59,7 @@ export function freshBook(): SiteBook {
   return {
     observer: undefined,
     mandateEndsMs: -Infinity,
+    past: new PastMandates(),
     home: { latency: new Measured('delay'), secondsPerByte: new Measured() },
     from: new Map(),
     compression: new Measured(),

@@ -106,6 +106,7 @@ export function reportOf(place: Place, finding: Seen, base: string, nowMs: numbe
     // Not to now: what was lent since the last look pays for the next.
     overMs: Math.max(0, place.lookedMs - place.reportedMs),
     wholeBytes: place.wholeBytes,
+    ...(finding === place.told ? { found: true as const } : {}),
     more: Math.max(0, place.unreported.length - 1),
   };
   const bytes = packReport(report, told.payload);

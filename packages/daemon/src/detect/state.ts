@@ -44,3 +44,9 @@ export function writeState(state: DetectState): string {
 export function stateOfTrouble(settings: string, fault: string): DetectState {
   return { settings, body: '', format: 'text', media: '', password: false, fault, noise: emptyNoise };
 }
+
+/** For a copy of another time: nothing is known of its body, and nothing waits for a look. */
+export function unread(text: string): string {
+  const { fault: _fault, pendingSinceMs: _pending, ...state } = readState(text)!;
+  return writeState({ ...state, body: '-' });
+}

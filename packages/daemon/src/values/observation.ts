@@ -26,6 +26,8 @@ export interface Observation {
   readonly unchangedLooks?: number;
   /** How long after it was made an observer told of the look: it was without its link, or had more to tell. */
   readonly toldAfterMs?: number;
+  /** It was made before others looked at the page and told of after that; whether more of the kind is to be told. */
+  readonly overtaken?: { readonly more: boolean };
   /** How long its requests waited for their turn at the wire. */
   readonly heldMs?: number;
   /** Where the site stands, as far as that was seen. */
