@@ -134,11 +134,6 @@ export function playSweep(problem: SweepProblem, priority: SweepPriority, by: st
   return { order: play.order, startSeconds: play.startSeconds, finishSeconds: play.finish, by };
 }
 
-interface Timed {
-  readonly at: number;
-  readonly site: number;
-}
-
 class Play {
   readonly order: Int32Array;
   readonly startSeconds: Float64Array;
@@ -224,47 +219,64 @@ class Play {
 
 /** A binary heap of sites by a number; among equals the lower site comes first. */
 class Heap {
-  readonly #entries: Timed[] = [];
+  // Side by side, and not as pairs: a sweep of thousands makes and moves tens of thousands of them.
+  readonly #at: number[] = [];
+  readonly #sites: number[] = [];
 
   get size(): number {
-    return this.#entries.length;
+    return this.#at.length;
   }
 
   get top(): number {
-    return this.#entries[0]?.at ?? Infinity;
+    return this.#at.length === 0 ? Infinity : this.#at[0]!;
   }
 
   drain(): number[] {
-    return this.#entries.splice(0).map(({ site }) => site);
+    this.#at.length = 0;
+    return this.#sites.splice(0);
   }
 
   push(at: number, site: number): void {
-    const entries = this.#entries;
-    let i = entries.push({ at, site }) - 1;
-    for (let up = (i - 1) >> 1; i > 0 && before(entries[i]!, entries[up]!); up = (i - 1) >> 1) {
-      [entries[i], entries[up]] = [entries[up]!, entries[i]!];
+    this.#at.push(at);
+    let i = this.#sites.push(site) - 1;
+    for (let up = (i - 1) >> 1; i > 0 && isBefore(at, site, this.#at[up]!, this.#sites[up]!); up = (i - 1) >> 1) {
+      this.#put(i, this.#at[up]!, this.#sites[up]!);
       i = up;
     }
+    this.#put(i, at, site);
   }
 
   pop(): number {
-    const entries = this.#entries;
-    const { site } = entries[0]!;
-    const last = entries.pop()!;
-    if (entries.length === 0) return site;
-    entries[0] = last;
-    for (let i = 0; ;) {
-      let child = 2 * i + 1;
-      if (child >= entries.length) break;
-      if (child + 1 < entries.length && before(entries[child + 1]!, entries[child]!)) child++;
-      if (!before(entries[child]!, entries[i]!)) break;
-      [entries[i], entries[child]] = [entries[child]!, entries[i]!];
+    const first = this.#sites[0]!;
+    const at = this.#at.pop()!;
+    const site = this.#sites.pop()!;
+    if (this.#at.length === 0) return first;
+    let i = 0;
+    for (let child = this.#firstChild(i); child >= 0; child = this.#firstChild(i)) {
+      if (!isBefore(this.#at[child]!, this.#sites[child]!, at, site)) break;
+      this.#put(i, this.#at[child]!, this.#sites[child]!);
       i = child;
     }
-    return site;
+    this.#put(i, at, site);
+    return first;
+  }
+
+  /** Whichever child goes first; -1 when there is none. */
+  #firstChild(i: number): number {
+    const at = this.#at;
+    const sites = this.#sites;
+    const left = 2 * i + 1;
+    if (left >= at.length) return -1;
+    const right = left + 1;
+    return right < at.length && isBefore(at[right]!, sites[right]!, at[left]!, sites[left]!) ? right : left;
+  }
+
+  #put(i: number, at: number, site: number): void {
+    this.#at[i] = at;
+    this.#sites[i] = site;
   }
 }
 
-function before(a: Timed, b: Timed): boolean {
-  return a.at < b.at || (a.at === b.at && a.site < b.site);
+function isBefore(at: number, site: number, otherAt: number, otherSite: number): boolean {
+  return at < otherAt || (at === otherAt && site < otherSite);
 }
