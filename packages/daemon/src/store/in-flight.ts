@@ -51,7 +51,7 @@ export class InFlight {
   add(probes: readonly Probe[]): void {
     const lines = probes.map((probe) => JSON.stringify(probe));
     this.#append(`${lines.join('\n')}\n`);
-    for (const [n, { id }] of probes.entries()) this.#lines.set(id, lines[n]!);
+    for (let n = 0; n < probes.length; n++) this.#lines.set(probes[n]!.id, lines[n]!);
   }
 
   /** Ended with looks that are kept. */

@@ -25,7 +25,7 @@ interface More {
 
 export type News = Pick<Look, 'probeId' | 'endedAtMs' | 'projection' | 'raw' | 'change' | 'deliveries'>;
 
-export interface ReadRow extends Pick<More, 'state' | 'news'> {
+export interface ReadRow {
   readonly pageId: string;
   readonly atMs: number;
   /** As a line of the page's history: kind, duration, bytes. */
@@ -34,6 +34,8 @@ export interface ReadRow extends Pick<More, 'state' | 'news'> {
   readonly lastSeenMs: number | null;
   readonly looks: number;
   readonly model: Uint8Array | null;
+  readonly state: More['state'] | undefined;
+  readonly news: News | undefined;
 }
 
 const width = 8;
@@ -42,7 +44,8 @@ export function rowsOf(looks: readonly Look[]): LookRows {
   const numbers = new Float64Array(width * looks.length);
   const models: Uint8Array[] = [];
   const more: More[] = [];
-  for (const [n, look] of looks.entries()) {
+  for (let n = 0; n < looks.length; n++) {
+    const look = looks[n]!;
     const { atMs, endedAtMs, state } = look;
     const { model } = state;
     const at = width * n;
@@ -77,24 +80,24 @@ function newsOf({ probeId, endedAtMs, projection, raw, change, deliveries }: Loo
   };
 }
 
-export function* readRows({ pageIds, numbers, models, more }: LookRows): Generator<ReadRow> {
+export function readRows({ pageIds, numbers, models, more }: LookRows, each: (row: ReadRow) => void): void {
   let modelFrom = 0;
   let read = 0;
-  for (const [n, pageId] of pageIds.entries()) {
+  for (let n = 0; n < pageIds.length; n++) {
     const at = width * n;
     const modelBytes = orNull(numbers[at + 7]!);
     const { state, news } = more[read]?.n === n ? more[read++]! : nothingMore;
-    yield {
-      pageId,
+    each({
+      pageId: pageIds[n]!,
       atMs: numbers[at]!,
       line: [numbers[at + 1]!, numbers[at + 2]!, numbers[at + 3]!],
       lastLookMs: orNull(numbers[at + 4]!),
       lastSeenMs: orNull(numbers[at + 5]!),
       looks: numbers[at + 6]!,
       model: modelBytes === null ? null : models.subarray(modelFrom, (modelFrom += modelBytes)),
-      ...(state ? { state } : {}),
-      ...(news ? { news } : {}),
-    };
+      state,
+      news,
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { freshFolder } from '../trial/command.ts';
 import type { Look } from '../values/look.ts';
+import type { Added } from './port.ts';
 import { freshState } from './rows.ts';
 import { openSqlite } from './sqlite.ts';
 
@@ -73,5 +74,43 @@ test('two looks at a page in the same millisecond are one line of its history, a
   const { store, ids } = await filled();
   await store.commit([looked(ids[0]!, 1000, 1, 'words'), looked(ids[0]!, 1000, 1)]);
   expect((await store.looks(ids[0]!, 10)).map(({ kind }) => kind)).toEqual(['unchanged']);
+  await store.close();
+});
+
+const settingsOf = (url: string) => ({
+  url,
+  site: 'a',
+  select: { kind: 'text' } as const,
+  tags: [],
+  weight: 1,
+  paused: false,
+  options: {},
+  addedAtMs: 1,
+});
+
+test('a look is kept with the page that has its id now, whatever page had it at the look before', async () => {
+  const { store, ids } = await filled();
+  await store.commit([looked(ids[0]!, 1000, 0)]);
+  await store.removePages([ids[0]!]);
+  await store.commit([looked(ids[0]!, 2000, 0)]);
+  await store.addPages([settingsOf('https://a.example/0')]);
+  await store.commit([looked(ids[0]!, 3000, 0)]);
+  expect((await store.looks(ids[0]!, 10)).map(({ atMs }) => atMs)).toEqual([3000]);
+  expect((await store.page(ids[0]!))!.state.lastLookMs).toBe(3000);
+  await store.close();
+});
+
+test('numbers of pages that were taken back with their transaction are another page’s the next time', async () => {
+  const { store } = await filled();
+  const [one, other] = [settingsOf('https://a.example/one'), settingsOf('https://a.example/other')];
+  const broken = (id: string): Look => ({ ...looked(id, 1001, 0), state: { ...freshState, status: null as never } });
+  const past = ([added]: readonly Added[]) => [looked(added!.page.page.id, 1000, 0), broken(added!.page.page.id)];
+  expect(() => store.addPages([one], undefined, past)).toThrow('NOT NULL');
+  const added = await store.addPages([other, one]);
+  if (added.kind === 'failed') throw new Error(added.fault.sentence);
+  const [otherId, oneId] = added.value.map(({ page }) => page.page.id);
+  await store.commit([looked(oneId!, 2000, 0)]);
+  expect(await store.looks(otherId!, 10)).toEqual([]);
+  expect((await store.looks(oneId!, 10)).map(({ atMs }) => atMs)).toEqual([2000]);
   await store.close();
 });

@@ -18,10 +18,14 @@ const updateState = `UPDATE states SET ${stateColumns
 const updateLooked =
   'UPDATE states SET last_look = ?, last_seen = ?, looks = ?, model = coalesce(?, model) WHERE pk = ?';
 
+/** Pages whose numbers are remembered, so that their next look need not find them: about 100 bytes each. */
+const pksMax = 50_000;
+
 export class LookWrites {
   readonly #sql: (text: string) => Database.Statement<unknown[]>;
   readonly #archive: Archive;
   readonly #outbox: SqliteOutbox;
+  readonly #pks = new Map<string, number>();
 
   constructor(sql: (text: string) => Database.Statement<unknown[]>, archive: Archive, outbox: SqliteOutbox) {
     this.#sql = sql;
@@ -33,27 +37,42 @@ export class LookWrites {
   keep(rows: LookRows): readonly Change[] {
     const changes: Change[] = [];
     const words: NewWords[] = [];
-    for (const row of readRows(rows)) {
+    readRows(rows, (row) => {
       const change = this.#keep(row, words);
       if (change) changes.push(change);
-    }
+    });
     this.#archive.index(words);
     return changes;
   }
 
   #keep(row: ReadRow, words: NewWords[]): Change | undefined {
-    const { pageId, atMs, line, lastLookMs, lastSeenMs, looks, model, state, news } = row;
-    const page = this.#sql('SELECT pk FROM pages WHERE id = ?').get(pageId) as { pk: number } | undefined;
+    const { atMs, line, state, news } = row;
+    const pk = this.#looked(row);
     // The page was removed while we looked.
-    if (!page) return undefined;
-    const { pk } = page;
+    if (pk === undefined) return undefined;
     if (state) this.#sql(updateState).run(...state, pk);
-    this.#sql(updateLooked).run(lastLookMs, lastSeenMs, looks, model, pk);
     // One row, and none taken away: a statement that could be taken back alone makes FTS5 write out the words of every change
     // before it, and put them together with all others again.
     if (this.#sql('INSERT OR IGNORE INTO looks VALUES (?, ?, ?, ?, ?)').run(pk, atMs, ...line).changes === 0)
       this.#sql('UPDATE looks SET kind = ?, duration = ?, bytes = ? WHERE pk = ? AND at = ?').run(...line, pk, atMs);
     return news && this.#bring(pk, atMs, news, words);
+  }
+
+  /** Every page that is there has a state: where nothing is updated, the number that is known is of a page that was removed. */
+  #looked({ pageId, lastLookMs, lastSeenMs, looks, model }: ReadRow): number | undefined {
+    const update = (pk: number) => this.#sql(updateLooked).run(lastLookMs, lastSeenMs, looks, model, pk).changes > 0;
+    const known = this.#pks.get(pageId);
+    if (known !== undefined && update(known)) return known;
+    const page = this.#sql('SELECT pk FROM pages WHERE id = ?').get(pageId) as { pk: number } | undefined;
+    if (!page || !update(page.pk)) return undefined;
+    if (this.#pks.size >= pksMax) this.#pks.clear();
+    this.#pks.set(pageId, page.pk);
+    return page.pk;
+  }
+
+  /** What was written is taken back, and with it perhaps pages whose numbers others will have. */
+  takenBack(): void {
+    this.#pks.clear();
   }
 
   #bring(pk: number, atMs: number, news: News, words: NewWords[]): Change | undefined {

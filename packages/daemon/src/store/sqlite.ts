@@ -115,6 +115,7 @@ export class SqliteStore implements Store {
         this.#sql('COMMIT').run();
         return Promise.resolve({ kind: 'kept', value });
       } catch (error) {
+        this.#lookWrites.takenBack();
         if (this.#db.inTransaction) this.#sql('ROLLBACK').run();
         throw error;
       }
