@@ -1,8 +1,7 @@
 /** The thread that reads changed bodies beside the loop: it answers questions in order, those that came together together. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { detect, type Detected, type DetectInput, type Previous } from './detect/detect.ts';
-import type { Store } from './store/port.ts';
-import { openSqlite } from './store/sqlite.ts';
+import { openSqlite, type SqliteStore } from './store/sqlite.ts';
 
 /** What is known of the page, with every text that detection may ask for, or with where those are. */
 export type AsidePrevious = Pick<Previous, 'state' | 'lookedAtMs'> &
@@ -25,16 +24,35 @@ export type AsideAnswer =
 
 let turn: Promise<void> = Promise.resolve();
 
-let opened: Pick<Store, 'versionText'> | undefined;
+/** Texts that are read together, before the first of their pages: no more at once, as a text may have megabytes. */
+const textsMax = 32;
 
-function store(): Pick<Store, 'versionText'> {
+type Texts = Pick<SqliteStore, 'versionText' | 'versionTexts'>;
+
+let opened: Texts | undefined;
+
+function store(): Texts {
   if (opened) return opened;
   const opening = openSqlite((workerData as { file: string }).file);
   if (opening.kind === 'failed') throw new Error(opening.sentence);
   return (opened = opening.store);
 }
 
-function knownOf(previous: AsidePrevious): Previous {
+/** The last version of each question's page, by the question's number; without those that cannot be read now. */
+function lastTexts(questions: readonly AsideQuestion[]): ReadonlyMap<number, string | undefined> {
+  const wanted = questions.flatMap(({ number: question, previous }) =>
+    previous?.versions ? [{ question, pageId: previous.versions.pageId, number: previous.versions.last }] : [],
+  );
+  if (wanted.length === 0) return new Map();
+  try {
+    const texts = store().versionTexts(wanted);
+    return new Map(wanted.map(({ question }, n) => [question, texts[n]]));
+  } catch {
+    return new Map();
+  }
+}
+
+function knownOf(previous: AsidePrevious, lasts: ReadonlyMap<number, string | undefined>, number: number): Previous {
   const { state, lookedAtMs } = previous;
   if (!previous.versions) {
     const { last, told } = previous;
@@ -42,12 +60,17 @@ function knownOf(previous: AsidePrevious): Previous {
   }
   const { pageId, last, told } = previous.versions;
   const text = (version: number) => store().versionText(pageId, version);
-  return { state, lookedAtMs, last: () => text(last), ...(told === undefined ? {} : { told: () => text(told) }) };
+  const lastText = () => (lasts.has(number) ? lasts.get(number) : text(last));
+  return { state, lookedAtMs, last: lastText, ...(told === undefined ? {} : { told: () => text(told) }) };
 }
 
-async function answer({ number, input, previous }: AsideQuestion): Promise<AsideAnswer> {
+async function answer(
+  { number, input, previous }: AsideQuestion,
+  lasts: ReadonlyMap<number, string | undefined>,
+): Promise<AsideAnswer> {
   try {
-    return { number, detected: await detect({ ...input, ...(previous ? { previous: knownOf(previous) } : {}) }) };
+    const known = previous ? { previous: knownOf(previous, lasts, number) } : {};
+    return { number, detected: await detect({ ...input, ...known }) };
   } catch {
     return { number };
   }
@@ -56,7 +79,11 @@ async function answer({ number, input, previous }: AsideQuestion): Promise<Aside
 parentPort!.on('message', (questions: readonly AsideQuestion[]) => {
   turn = turn.then(async () => {
     const answers: AsideAnswer[] = [];
-    for (const question of questions) answers.push(await answer(question));
+    for (let from = 0; from < questions.length; from += textsMax) {
+      const together = questions.slice(from, from + textsMax);
+      const lasts = lastTexts(together);
+      for (const question of together) answers.push(await answer(question, lasts));
+    }
     parentPort!.postMessage(answers);
   });
 });

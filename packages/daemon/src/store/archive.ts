@@ -34,6 +34,11 @@ export interface NewWords extends Pick<VersionRow, 'pk' | 'id' | 'number'> {
   readonly text: string;
 }
 
+export interface WantedText {
+  readonly pageId: string;
+  readonly number: number;
+}
+
 const hex = (name: Uint8Array): string => Buffer.from(name.buffer, name.byteOffset, name.length).toString('hex');
 const blob = (name: string): Buffer => Buffer.from(name, 'hex');
 
@@ -135,7 +140,15 @@ export class Archive {
     return this.#text(this.row(pk, number)?.raw);
   }
 
-  /** In one statement: each begins a transaction of its own, and reads again what another thread may have written since. */
+  /**
+   * Many at once, in one transaction: each begins by letting go of what is remembered of the file where another thread has written
+   * since, and would find its way to a text through all of it again.
+   */
+  textsOf(wanted: readonly WantedText[]): readonly (string | undefined)[] {
+    return this.#db.transaction(() => wanted.map(({ pageId, number }) => this.textOf(pageId, number)))();
+  }
+
+  /** In one statement, for the same reason. */
   textOf(pageId: string, number: number): string | undefined {
     const found = this.#sql(
       'SELECT content FROM versions WHERE pk = (SELECT pk FROM pages WHERE id = ?) AND number = ?',

@@ -11,7 +11,7 @@ import type { Change } from '../values/change.ts';
 import { atNewUrl, type Look, type LookKind, type WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
 import type { Probe } from '../values/probe.ts';
-import { Archive } from './archive.ts';
+import { Archive, type WantedText } from './archive.ts';
 import { SqliteCare } from './care.ts';
 import { History } from './history.ts';
 import { type LookRows, rowsOf } from './look-rows.ts';
@@ -331,6 +331,11 @@ export class SqliteStore implements Store {
 
   versionText(pageId: string, number: number): Promise<string | undefined> {
     return Promise.resolve(this.#archive.textOf(pageId, number));
+  }
+
+  /** As they stand at one moment. */
+  versionTexts(wanted: readonly WantedText[]): readonly (string | undefined)[] {
+    return this.#archive.textsOf(wanted);
   }
 
   versionRaw(pageId: string, number: number): Promise<string | undefined> {
