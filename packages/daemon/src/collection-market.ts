@@ -127,11 +127,14 @@ export class CollectionMarket {
 
   /** The pages that are looked at by the request that looks at this one. */
   #request(entry: Entry): readonly Entry[] {
-    return this.#collection.sharing(entry).filter(({ page }) => !page.paused);
+    const sharing = this.#collection.sharing(entry);
+    return sharing.some(({ page }) => page.paused) ? sharing.filter(({ page }) => !page.paused) : sharing;
   }
 
   #enter(entry: Entry, now: number): void {
-    const [first, ...others] = this.#request(entry);
+    const request = this.#request(entry);
+    if (request.length === 1 && request[0] === entry) return this.#enterAlone(entry, now);
+    const [first, ...others] = request;
     if (first !== entry) this.market.remove(entry.index);
     if (!first) return;
     for (const other of others) this.market.remove(other.index);
@@ -147,6 +150,14 @@ export class CollectionMarket {
     // Pages of one request whose changes fade by different laws count by how long they wait, as do those that do not fade.
     const one = fading.length === 1 + others.length && new Set(fading.map((page) => page.fading.name)).size === 1;
     this.market.set(first.index, scale, first.site, first.page.spacingSeconds ?? 0, one ? together(fading) : undefined);
+  }
+
+  /** As nearly every page is asked for: by a request of its own. */
+  #enterAlone({ index, aims, site, page }: Entry, now: number): void {
+    const rate = this.#policy.belief(index, now).ratePerDay / daySeconds;
+    const known = Number.isFinite(rate) && rate > 0;
+    const fades = known ? fadingOf(rate, aims.weight, aims) : undefined;
+    this.market.set(index, known ? aims.weight * rate : 0, site, page.spacingSeconds ?? 0, fades && together([fades]));
   }
 
   /** The curve of the week as the policy has learned it; made anew only when the week has moved. */

@@ -13,7 +13,7 @@ import type { Config, Read } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
 import { readRetention } from './config/retention.ts';
 import { siteSettings } from './config/site-rules.ts';
-import { detect, type Detected, type DetectInput } from './detect/detect.ts';
+import { detect, type Detected, type DetectInput, type Previous } from './detect/detect.ts';
 import { Desk } from './desk.ts';
 import { type Opening, openFolder } from './folder.ts';
 import { createLog } from './log.ts';
@@ -148,16 +148,7 @@ export function detector(
       url: at.url,
       atMs: at.ms,
       second: at.second,
-      ...(state.detectState === undefined || state.lastLookMs === undefined
-        ? {}
-        : {
-            previous: {
-              state: state.detectState,
-              // What differs now stood still at the looks between.
-              lookedAtMs: at.unchangedLooks > 0 ? at.ms : state.lastLookMs,
-              ...textsOf(store, page.id, state),
-            },
-          }),
+      previous: previousOf(store, page.id, state, at),
     });
   return ({ page, state }, fetched, at) => {
     if (state.detectState !== undefined || state.looks === 0) return reads(page, state, fetched, at);
@@ -166,11 +157,15 @@ export function detector(
   };
 }
 
-function textsOf(store: Store, pageId: string, { version, toldVersion }: PageState) {
+function previousOf(store: Store, pageId: string, known: PageState, at: DetectedAt): Previous | undefined {
+  const { detectState: state, version, toldVersion } = known;
+  if (state === undefined || known.lastLookMs === undefined) return undefined;
+  // What differs now stood still at the looks between.
+  const lookedAtMs = at.unchangedLooks > 0 ? at.ms : known.lastLookMs;
   const last = () => store.versionText(pageId, version);
-  if (toldVersion === version) return { last, versions: { pageId, last: version } };
+  if (toldVersion === version) return { state, lookedAtMs, last, versions: { pageId, last: version } };
   const told = () => store.versionText(pageId, toldVersion);
-  return { last, told, versions: { pageId, last: version, told: toldVersion } };
+  return { state, lookedAtMs, last, told, versions: { pageId, last: version, told: toldVersion } };
 }
 
 /** Hubs can tell of changes where they can reach this daemon. */

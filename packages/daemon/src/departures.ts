@@ -397,8 +397,8 @@ export class Departures {
       }
       this.#asked.delete(other.index);
     }
-    const planned = plannedMs === undefined ? {} : { plannedMs };
-    return { id: this.#probeId(), atMs: now, ...planned, ...errandFor(entry, sharing) };
+    const errand = { ...errandFor(entry, sharing), id: this.#probeId(), atMs: now };
+    return plannedMs === undefined ? errand : { ...errand, plannedMs };
   }
 }
 

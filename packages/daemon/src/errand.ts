@@ -14,16 +14,22 @@ export function errandFor({ page, state }: Entry, sharing: readonly Entry[]): Om
   const moved = sharing.every((other) => other.state.movedTo === state.movedTo) ? movedTo(state) : undefined;
   // What is sent with a page's requests is for the origin of its own URL.
   const headers = moved === undefined || sameOrigin(moved, page.url) ? page.headers : undefined;
-  return {
+  const errand = {
     url: moved ?? page.url,
-    ...(moved === undefined ? {} : { movedFrom: page.url }),
     site: page.site,
-    pageIds: sharing.map((other) => other.page.id),
-    validators: whole ? {} : state.validators,
+    pageIds: sharing.length === 1 ? [page.id] : sharing.map((other) => other.page.id),
+    validators: whole ? noValidators : state.validators,
+  };
+  if (moved === undefined && !headers && !page.render) return errand;
+  return {
+    ...errand,
+    ...(moved === undefined ? {} : { movedFrom: page.url }),
     ...(headers ? { headers } : {}),
     ...(page.render ? { render: true } : {}),
   };
 }
+
+const noValidators: Probe['validators'] = {};
 
 /** A page that has moved for good is asked for where it went, and every so many looks where it was: it may have come back. */
 const movedRecheckLooks = 50;

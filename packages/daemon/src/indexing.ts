@@ -316,7 +316,7 @@ export class Indexing {
     const { policy } = this.#parts;
     const { outcome, watchedForMs, unchangedLooks = 0, probe } = observation;
     const untilMs = watchedForMs === undefined ? undefined : observation.endedAtMs + watchedForMs;
-    const planned = probe.plannedMs === undefined ? {} : { plannedMs: probe.plannedMs };
+    const planned = probe.plannedMs === undefined ? undefined : { plannedMs: probe.plannedMs };
     this.#lifetimes.watched(entry, untilMs === undefined ? undefined : { untilMs, ...planned });
     if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined) {
       this.#around.putOff(entry.page.id, look, outcome.untilMs);

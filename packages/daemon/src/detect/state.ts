@@ -22,10 +22,19 @@ export interface DetectState {
 
 /** Whether the state is that of a copy with this body, with no trouble said and no change waiting: nothing to read, then. */
 export function isCalm(text: string, settings: string, body: string): boolean {
-  return text.startsWith(`${opening(settings, body)},"calm":true`);
+  // Piece by piece, as no text need be made at every look.
+  const bodyAt = settingsAt + settings.length + between.length;
+  return (
+    text.startsWith(body, bodyAt) &&
+    text.startsWith(settings, settingsAt) &&
+    text.startsWith(between, settingsAt + settings.length) &&
+    text.startsWith(calmEnd, bodyAt + body.length)
+  );
 }
 
-const opening = (settings: string, body: string): string => `{"settings":"${settings}","body":"${body}"`;
+const settingsAt = '{"settings":"'.length;
+const between = '","body":"';
+const calmEnd = '","calm":true';
 
 export function readState(text: string | undefined): DetectState | undefined {
   if (text === undefined || text === '') return undefined;

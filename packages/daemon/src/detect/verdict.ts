@@ -26,6 +26,10 @@ interface Said {
   readonly told?: Entry;
 }
 
+/** Nothing new: what most looks say. */
+const still: Said = { kind: 'unchanged', state: {} };
+const returned: Entry = { kind: 'returned', count: 1, summary: 'The page is back.' };
+
 function unreadable(fault: Fault, again: boolean): Said {
   const told: Entry = { kind: 'trouble', count: 0, summary: fault.sentence };
   return {
@@ -53,7 +57,6 @@ function lostTrack(before: PageState, movedTo: string): Said {
 }
 
 function readable(before: PageState, detection: Exclude<Detection, { kind: 'unreadable' }>): Said {
-  const returned: Entry = { kind: 'returned', count: 1, summary: 'The page is back.' };
   const wasGone = before.status === 'gone';
   if (detection.kind === 'unchanged') {
     if (detection.late) {
@@ -66,7 +69,7 @@ function readable(before: PageState, detection: Exclude<Detection, { kind: 'unre
       };
       return { kind: 'unchanged', state: { toldVersion: before.version }, told };
     }
-    return { kind: 'unchanged', state: {}, ...(wasGone ? { told: returned } : {}) };
+    return wasGone ? { kind: 'unchanged', state: {}, told: returned } : still;
   }
   const version = before.version + 1;
   const state: Partial<PageState> = {
@@ -132,6 +135,36 @@ function settled(before: PageState, isBack: boolean): PageState {
   return isBack || movedTo === undefined ? rest : { ...rest, movedTo };
 }
 
+function stateAfter(
+  before: PageState,
+  { outcome, probe, movedTo }: Observation,
+  word: Said,
+  atMs: number,
+  detectState: string | undefined,
+): PageState {
+  const saw = word.kind === 'first' || word.kind === 'changed' || word.kind === 'unchanged';
+  // An answer from the page's own URL itself says that it is there again.
+  const isBack = saw && probe.movedFrom === undefined && movedTo === undefined;
+  const looks = before.looks + 1;
+  const knew = detectState === undefined || detectState === before.detectState;
+  // Most looks find a page as it was, and an object put together from many parts is slow to make.
+  if (word === still && knew && before.status === 'present' && before.failures === 0 && movedTo === undefined) {
+    const validators = outcome.kind === 'fetched' ? outcome.validators : before.validators;
+    return { ...settled(before, isBack), looks, lastLookMs: atMs, lastSeenMs: atMs, validators };
+  }
+  return {
+    ...(saw ? settled(before, isBack) : before),
+    looks,
+    lastLookMs: atMs,
+    ...(saw ? { status: 'present' as const, failures: 0, lastSeenMs: atMs } : {}),
+    ...(saw && outcome.kind === 'fetched' ? { validators: outcome.validators } : {}),
+    ...(word.kind === 'changed' ? { lastChangeMs: atMs, changes: before.changes + 1 } : {}),
+    ...(movedTo === undefined ? {} : { movedTo }),
+    ...(detectState === undefined ? {} : { detectState }),
+    ...word.state,
+  };
+}
+
 /** Everything this observation says about this page. */
 export function verdict(
   watched: WatchedPage,
@@ -140,28 +173,13 @@ export function verdict(
   detectState?: string,
 ): Look {
   const { page, state: before } = watched;
-  const { probe, outcome } = observation;
   const atMs = lookedAtMs(observation, watched);
   const word = withNews(watched, observation, said(before, observation, detection));
-  const saw = word.kind === 'first' || word.kind === 'changed' || word.kind === 'unchanged';
-  // An answer from the page's own URL itself says that it is there again.
-  const isBack = saw && probe.movedFrom === undefined && observation.movedTo === undefined;
-  const state: PageState = {
-    ...(saw ? settled(before, isBack) : before),
-    looks: before.looks + 1,
-    lastLookMs: atMs,
-    ...(saw ? { status: 'present' as const, failures: 0, lastSeenMs: atMs } : {}),
-    ...(saw && outcome.kind === 'fetched' ? { validators: outcome.validators } : {}),
-    ...(word.kind === 'changed' ? { lastChangeMs: atMs, changes: before.changes + 1 } : {}),
-    ...(observation.movedTo === undefined ? {} : { movedTo: observation.movedTo }),
-    ...(detectState === undefined ? {} : { detectState }),
-    ...word.state,
-  };
-  const title = page.title ?? state.seenTitle;
+  const state = stateAfter(before, observation, word, atMs, detectState);
   const projection = detection?.kind === 'first' || detection?.kind === 'changed' ? detection.projection : undefined;
-  return {
+  const look = {
     pageId: page.id,
-    probeId: probe.id,
+    probeId: observation.probe.id,
     atMs,
     endedAtMs: atMs + observation.endedAtMs - observation.startedAtMs,
     kind: word.kind,
@@ -171,6 +189,11 @@ export function verdict(
       before.lastLookMs === undefined
         ? { looks: before.looks }
         : { looks: before.looks, lastLookMs: before.lastLookMs },
+  };
+  if (!projection && !word.told) return look;
+  const title = page.title ?? state.seenTitle;
+  return {
+    ...look,
     ...(projection ? { projection } : {}),
     ...(word.told
       ? {

@@ -26,8 +26,8 @@ export interface Meter {
   lastAtMs: number;
   /** How long they waited for their turn. */
   heldMs: number;
-  /** Where the sites that were asked stand. */
-  readonly servers: Map<string, SiteServer>;
+  /** Where the sites that were asked stand, as far as that was seen. */
+  servers: Map<string, SiteServer> | undefined;
 }
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -27,7 +27,7 @@ const validatorCharactersMax = 1024;
 export function validatorsOf(headers: Headers, issuer: string | undefined): Validators {
   const etag = wellFormed(headerOf(headers, 'etag'), /^(W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/);
   const lastModified = wellFormed(headerOf(headers, 'last-modified'), /^[\x20-\x7e]+$/);
-  if (etag === undefined && lastModified === undefined) return {};
+  if (etag === undefined && lastModified === undefined) return noValidators;
   const modifiedMs = lastModified === undefined ? Number.NaN : Date.parse(lastModified);
   const secondIsOver = Date.parse(headerOf(headers, 'date') ?? '') - modifiedMs >= 1000;
   const keepDate = lastModified !== undefined && secondIsOver;
@@ -38,6 +38,8 @@ export function validatorsOf(headers: Headers, issuer: string | undefined): Vali
     ...(issuer !== undefined && (keepEtag || keepDate) ? { url: issuer } : {}),
   };
 }
+
+const noValidators: Validators = {};
 
 function wellFormed(value: string | undefined, form: RegExp): string | undefined {
   return value !== undefined && value.length <= validatorCharactersMax && form.test(value) ? value : undefined;

@@ -24,16 +24,21 @@ const acceptPages = 'text/html,application/xhtml+xml,application/xml;q=0.9,appli
 
 export function createFetch(options: FetchOptions): Visit {
   const fixed = { 'user-agent': options.userAgent, accept: acceptPages, 'accept-encoding': acceptEncoding };
-  return async (ask) => {
-    if (ask.signal?.aborted || options.isDrowsy?.()) return stopped;
-    const raw = await exchange(options, ask, { ...fixed, ...ask.headers });
-    if (raw.kind === 'failed') return raw;
-    const encoding = headerOf(raw.headers, 'content-encoding');
-    if (encoding === undefined || raw.body.length === 0) return raw;
-    const body = await decompress(raw.body, encoding, options.limits);
-    if (body.kind === 'fault') return { kind: 'failed', fault: body.fault, bytesReceived: raw.bytesReceived };
-    return { ...raw, body: body.body };
+  return (ask) => {
+    if (ask.signal?.aborted || options.isDrowsy?.()) return Promise.resolve(stopped);
+    return exchange(options, ask, isEmpty(ask.headers) ? fixed : { ...fixed, ...ask.headers });
   };
+}
+
+/** At once where it came as it is. */
+function unpacked(raw: Raw, limits: Limits): Raw | Promise<Raw> {
+  const encoding = raw.kind === 'failed' ? undefined : headerOf(raw.headers, 'content-encoding');
+  if (raw.kind === 'failed' || encoding === undefined || raw.body.length === 0) return raw;
+  return decompress(raw.body, encoding, limits).then((body) =>
+    body.kind === 'fault'
+      ? { kind: 'failed', fault: body.fault, bytesReceived: raw.bytesReceived }
+      : { ...raw, body: body.body },
+  );
 }
 
 const stopped: Answer = {
@@ -46,10 +51,14 @@ type Raw = Extract<Answer, { kind: 'answered' | 'failed' }>;
 
 function exchange(options: FetchOptions, ask: Ask, headers: Record<string, string>): Promise<Raw> {
   return new Promise((resolve) => {
-    const handler = new Exchange(options, ask, resolve);
+    const handler = new Exchange(options, ask, (raw) => resolve(unpacked(raw, options.limits)));
+    const { origin, pathname, search } = ask.url;
+    const path = search === '' ? pathname : pathname + search;
     try {
       options.dispatcher.dispatch(
-        { origin: ask.url.origin, path: ask.url.pathname + ask.url.search, headers, ...sent(ask) },
+        ask.form
+          ? { origin, path, headers, method: 'POST', body: new URLSearchParams(ask.form).toString() }
+          : { origin, path, headers, method: 'GET' },
         handler,
       );
     } catch (error) {
@@ -58,8 +67,9 @@ function exchange(options: FetchOptions, ask: Ask, headers: Record<string, strin
   });
 }
 
-function sent({ form }: Ask): Pick<Dispatcher.DispatchOptions, 'method' | 'body'> {
-  return form ? { method: 'POST', body: new URLSearchParams(form).toString() } : { method: 'GET' };
+function isEmpty(headers: Ask['headers']): boolean {
+  for (const _name in headers) return false;
+  return true;
 }
 
 function bytesOf(headers: Headers): number {

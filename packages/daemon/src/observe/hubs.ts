@@ -8,6 +8,7 @@ import type { Hub } from '../values/observation.ts';
 const markupBytesMax = 64 * 2 ** 10;
 
 export function hubOf(link: string | undefined, body: Uint8Array, url: string): Hub | undefined {
+  if (link === undefined && !namesHub(body)) return undefined;
   const links = link === undefined ? [] : headerLinks(link);
   if (!links.some(({ rel }) => rel.includes('hub'))) links.push(...markupLinks(body));
   const find = (name: string): string | undefined => {
@@ -33,11 +34,22 @@ function headerLinks(text: string): Link[] {
 
 const quotedHub = ['"hub"', "'hub'"].map((quoted) => Buffer.from(quoted));
 
+const headOf = (body: Uint8Array): Buffer =>
+  Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, markupBytesMax));
+
+/** Nearly every answer ends here: no text is made of it. */
+function namesHub(body: Uint8Array): boolean {
+  const head = headOf(body);
+  return head.includes(quotedHub[0]!) || head.includes(quotedHub[1]!);
+}
+
 function markupLinks(body: Uint8Array): Link[] {
-  const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, markupBytesMax));
-  // Nearly every answer ends here: no text is made of it.
-  if (!quotedHub.some((quoted) => head.includes(quoted))) return [];
-  return [...head.toString('latin1').matchAll(/<(?:[a-z0-9]+:)?link\b[^<>]*>/gi)].flatMap(([tag]) => {
+  if (!namesHub(body)) return [];
+  return [
+    ...headOf(body)
+      .toString('latin1')
+      .matchAll(/<(?:[a-z0-9]+:)?link\b[^<>]*>/gi),
+  ].flatMap(([tag]) => {
     const [rel, href] = [attribute(tag, 'rel'), attribute(tag, 'href')];
     return rel === undefined || href === undefined ? [] : [{ href, rel: rel.toLowerCase().split(/\s+/) }];
   });

@@ -124,15 +124,15 @@ export function createObserver(options: ObserverOptions): WebObserver {
       const url = URL.parse(probe.url);
       if (!url) throw new Error(`probe ${probe.id} has no valid URL`);
       const site = probe.movedFrom === undefined ? probe.site : siteOf(url.hostname);
-      const headers = { ...lower(options.siteRules?.(site)?.headers), ...lower(probe.headers) };
-      const meter: Meter = { requests: 0, lastAtMs: startedAtMs, heldMs: 0, servers: new Map() };
+      const siteHeaders = options.siteRules?.(site)?.headers;
+      const headers = siteHeaders || probe.headers ? { ...lower(siteHeaders), ...lower(probe.headers) } : noHeaders;
+      const meter: Meter = { requests: 0, lastAtMs: startedAtMs, heldMs: 0, servers: undefined };
       const validators = issuedBy(probe.movedFrom ?? url.href, probe.validators);
       const ask = { url, headers, validators, purpose: 'page', signal, meter } as const;
       const answer = await (probe.render ? renderer.render(ask) : look(ask));
       // What is known is known of the last request, not of when the probe began to wait for its turn.
-      const when = { startedAtMs: meter.lastAtMs, endedAtMs: clock.nowMs(), requests: meter.requests };
-      const server = meter.servers.get(probe.site);
-      const seen = observation(probe, answer, when, outcomeOf(answer, probe, validators));
+      const server = meter.servers?.get(probe.site);
+      const seen = observation(probe, answer, meter, clock.nowMs(), outcomeOf(answer, probe, validators));
       return server ? { ...seen, server, heldMs: meter.heldMs } : seen;
     },
     standing: (site) => gates.standing(site),
@@ -171,21 +171,33 @@ export function createObserver(options: ObserverOptions): WebObserver {
 
 /** Validators that do not say who issued them are of the page's own URL, and go to no place that it redirects to. */
 function issuedBy(url: string, validators: Validators): Validators {
+  if (validators.etag === undefined && validators.lastModified === undefined) return noValidators;
   return validators.url === undefined ? { ...validators, url } : validators;
 }
 
-type When = Pick<Observation, 'startedAtMs' | 'endedAtMs' | 'requests'>;
+const noValidators: Validators = {};
+const noHeaders: Readonly<Record<string, string>> = {};
 
-function observation(probe: Probe, answer: Answer, when: When, outcome: Outcome): Observation {
-  const common = { probe, ...when, outcome, bytesReceived: answer.bytesReceived };
-  if (answer.kind !== 'answered') return common;
+/** Written out for the usual answer: objects put together from parts cost a look more than what is in them. */
+function observation(
+  probe: Probe,
+  answer: Answer,
+  { lastAtMs: startedAtMs, requests }: Meter,
+  endedAtMs: number,
+  outcome: Outcome,
+): Observation {
+  const { bytesReceived } = answer;
+  if (answer.kind !== 'answered') return { probe, startedAtMs, endedAtMs, requests, outcome, bytesReceived };
   const finalUrl = answer.url.href;
+  const { crawlDelayMs, movedTo } = answer;
+  const latencyMs = answer.answeredAtMs - answer.askedAtMs;
+  const plain = { probe, startedAtMs, endedAtMs, requests, outcome, bytesReceived, latencyMs };
+  if (finalUrl === probe.url && crawlDelayMs === undefined && movedTo === undefined) return plain;
   return {
-    ...common,
-    latencyMs: answer.answeredAtMs - answer.askedAtMs,
+    ...plain,
     ...(finalUrl === probe.url ? {} : { finalUrl }),
-    ...(answer.crawlDelayMs === undefined ? {} : { crawlDelayMs: answer.crawlDelayMs }),
-    ...(answer.movedTo === undefined ? {} : { movedTo: answer.movedTo }),
+    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+    ...(movedTo === undefined ? {} : { movedTo }),
   };
 }
 

@@ -21,7 +21,7 @@ export function outcomeOf(answer: Answer, probe: Probe, sent: Validators): Outco
   }
   const { status } = answer;
   const maxAgeSeconds = lifetimeSeconds(answer.headers);
-  const lifetime = maxAgeSeconds === undefined ? {} : { maxAgeSeconds };
+  const lifetime = maxAgeSeconds === undefined ? nothingSaid : { maxAgeSeconds };
   if (status === 304 && isConditional(answer.url, sent)) return { kind: 'not-modified', ...lifetime };
   if (status === 404 || status === 410) return { kind: 'gone', status };
   if (status < 200 || status >= 300 || status === 206)
@@ -29,17 +29,19 @@ export function outcomeOf(answer: Answer, probe: Probe, sent: Validators): Outco
   const type = headerOf(answer.headers, 'content-type');
   const issuer = answer.url.href === (probe.movedFrom ?? probe.url) ? undefined : answer.url.href;
   const hub = hubOf(headerOf(answer.headers, 'link'), answer.body, answer.url.href);
-  return {
-    kind: 'fetched',
+  const fetched = {
+    kind: 'fetched' as const,
     status,
     body: answer.body,
     mediaType: mediaTypeOf(type),
     charset: charsetOf(type),
     validators: validatorsOf(answer.headers, issuer),
-    ...lifetime,
-    ...(hub ? { hub } : {}),
   };
+  if (maxAgeSeconds === undefined && !hub) return fetched;
+  return { ...fetched, ...lifetime, ...(hub ? { hub } : {}) };
 }
+
+const nothingSaid = {};
 
 /** Whoever was asked without a condition and says that it holds has said nothing of the page. */
 const isConditional = ({ href }: URL, { etag, lastModified, url }: Validators): boolean =>

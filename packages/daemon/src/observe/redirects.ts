@@ -13,13 +13,19 @@ const permanent = new Set([301, 308]);
 const cookiesMax = 20;
 
 export function withRedirects(redirectsMax: number, inner: Visit): Visit {
+  // Nothing is made ready for hops before there is one: hardly any page has them.
   return async (ask) => {
+    const answer = await inner(ask);
+    return answer.kind === 'answered' && redirect.has(answer.status) ? onward(ask, answer) : answer;
+  };
+
+  async function onward(ask: Ask, first: Answer): Promise<Answer> {
     let current = ask;
     let bytesReceived = 0;
     let lasting = true;
     const cookies = new Map<string, string>();
     for (let hop = 0; ; hop++) {
-      const answer = await inner(current);
+      const answer = hop === 0 ? first : await inner(current);
       bytesReceived += answer.bytesReceived;
       if (answer.kind !== 'answered' || !redirect.has(answer.status)) {
         return conclude(answer, bytesReceived, hop > 0 && lasting ? current.url.href : undefined);
@@ -44,7 +50,7 @@ export function withRedirects(redirectsMax: number, inner: Visit): Visit {
       else cookies.clear();
       current = follow(ask, next, cookies);
     }
-  };
+  }
 }
 
 /** Headers come byte by byte; a server that writes more than ASCII into an address means UTF-8, as browsers take it. */

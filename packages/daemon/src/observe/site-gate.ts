@@ -255,7 +255,7 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     if (entered !== true) return entered;
     const finding = options.addressOf(host);
     const place = finding && (await finding);
-    if (place) ask.meter?.servers.set(site, serverAt(place.address, place.rules));
+    if (place && ask.meter) (ask.meter.servers ??= new Map()).set(site, serverAt(place.address, place.rules));
     const shared = place && place.address !== site ? gates.line(place.address, place.rules) : undefined;
     if (place && shared) {
       const sharedEntered = await gates.enter(place.address, shared, ask, shared.rules.spacingMs);
@@ -269,7 +269,7 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     const noting = bothNoted(gates.noted(site, own, spacingMs), sharedNoted);
     const noted = noting === true || (await noting);
     // While it waited, for its server's turn or for the note, quiet hours may have begun.
-    const quiet = [own, shared].some((line) => line?.rules.quietUntilMs?.(clock.nowMs()) !== undefined);
+    const quiet = isQuiet(own, clock.nowMs()) || (shared !== undefined && isQuiet(shared, clock.nowMs()));
     if (!noted || quiet) {
       for (const line of [own, shared]) {
         line?.gate.leave(0, 0);
@@ -301,6 +301,8 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
 
 /** Whether the next process must know when the site was asked: by the spacing alone it would not keep from asking too soon. */
 const isNoted = ({ cap }: SiteRules, spacingMs: number): boolean => cap !== undefined || spacingMs > unsureMsMax;
+
+const isQuiet = ({ rules }: Line, nowMs: number): boolean => rules.quietUntilMs?.(nowMs) !== undefined;
 
 type Noted = true | Promise<boolean>;
 
