@@ -179,7 +179,11 @@ export class Departures {
   /** Lets the next stop of a sweep whose site is free join its line, or go ahead of it; false when there is none. */
   #feed(now: number, first = false): boolean {
     this.#sweepLine.refresh(this.#parts.sweepOrder ?? plannedOrder, () => this.#sweepContext(), now);
-    const ready = (site: number) => (first ? this.#gates.open(site, now) : this.#gates.free(site, now));
+    const ready = (site: number) => {
+      if (this.#gates.admits(site)) return first ? this.#gates.open(site, now) : this.#gates.free(site, now);
+      // Ahead in the order, pages of slow sites would hide those behind them: they wait where they are in nobody's way.
+      return !first && this.#gates.promptnessOf(site) === 'slow';
+    };
     const stop = this.#sweepLine.take((site) => ready(this.#collection.sites.index(site)));
     if (!stop) return false;
     const entry = this.#collection.at(stop.page);

@@ -96,6 +96,7 @@ export class Flights {
   async sendDue(planned: boolean): Promise<number> {
     const { departures, keeping, pool } = this.#ways;
     this.#launch();
+    departures.doors.share(pool.target);
     const room = keeping.down ? 0 : pool.target + this.#ahead() - this.inFlight;
     const { probes, waitMs } = departures.leave(room, planned);
     if (probes.length === 0) return Math.max(1, waitMs);
@@ -158,6 +159,7 @@ export class Flights {
   async #observe(probe: Probe): Promise<void> {
     const { observer, store, clock, log } = this.#parts;
     const { departures, indexing, pool, access } = this.#ways;
+    const outMs = clock.nowMs();
     const observation = await observer.observe(probe);
     if (this.#dead) return;
     this.#underWay.delete(probe);
@@ -178,6 +180,8 @@ export class Flights {
       await this.#keepHolds();
     }
     const tookMs = observation.endedAtMs - observation.startedAtMs;
+    // A page that is shown has waited for a browser and for each of its parts before its last request.
+    if (requests > 0) departures.doors.looked(probe.site, probe.render ? clock.nowMs() - outMs : tookMs);
     this.#answerMs += (tookMs - this.#answerMs) / 64;
     if (outcome.kind !== 'refused') access.learn(probe.site, observation.startedAtMs / 1000, tookMs / 1000);
     const fits = indexing.take(observation);

@@ -2,7 +2,7 @@
  * What each site allows, before anything leaves: its gate, as wide as the operator and its robots.txt want it, and shut while it
  * asked to be left alone, also over restarts.
  */
-import { Gates } from '@revisit/core';
+import { type AccessTimes, Gates } from '@revisit/core';
 import type { CollectionMarket } from './collection-market.ts';
 import type { Collection } from './collection.ts';
 import type { LoopParts, SiteLimits } from './loop-parts.ts';
@@ -12,6 +12,12 @@ type DoorParts = Pick<LoopParts, 'clock' | 'siteRules'>;
 
 /** The plan, as far as it is told what sites and servers allow, in looks a second. */
 export type PlannedLimits = Pick<CollectionMarket, 'setCap' | 'standAt'>;
+
+/** A look that takes so long keeps its robot from a dozen others, whose sites answer within half a second. */
+const slowMs = 5_000;
+/** Of the robots, those that slow sites may keep, and those that slow sites and unknown ones may: the others stay for sites that answer. */
+const slowShare = 1 / 2;
+const unsureShare = 3 / 4;
 
 interface Server {
   said: SiteServer;
@@ -58,6 +64,24 @@ export class SiteDoors {
     const index = this.#collection.sites.index(site);
     this.gates.setSpacing(index, spacingMs, rules?.connections);
     this.#plan.setCap(index, looksPerSecondMost(spacingMs, rules?.cap) * this.#openShare(site, rules));
+  }
+
+  /** So many robots may be out. One that is alone serves everybody, and of two slow sites have one. */
+  share(robots: number): void {
+    const slowMax = Math.max(1, Math.floor(slowShare * robots));
+    this.gates.share(slowMax, Math.max(slowMax + 1, Math.floor(unsureShare * robots)));
+  }
+
+  /** A look at the site kept its robot for so long. */
+  looked(site: string, tookMs: number): void {
+    this.gates.setPromptness(this.#collection.sites.index(site), tookMs >= slowMs ? 'slow' : 'prompt');
+  }
+
+  /** Sites that answered soon for an earlier process. */
+  recallAnswers(access: AccessTimes): void {
+    const now = this.#parts.clock.nowMs() / 1000;
+    for (const site of access.sites)
+      if (this.#collection.sites.has(site)) this.looked(site, 1000 * access.expected(site, now));
   }
 
   /** What its robots.txt asked for, where a look has told it. */

@@ -57,6 +57,7 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
   }
   parts.observer.askedUntil?.(Math.min(askedUntilMs, clock.nowMs()));
   ways.watching.loaded();
+  ways.departures.doors.recallAnswers(ways.access);
   const trusted = await store.recall('index-trust');
   if (trusted) ways.discovery.restore(trusted);
   const lifetimes = await store.recall('lifetime-trust');

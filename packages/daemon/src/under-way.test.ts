@@ -265,7 +265,8 @@ test('what was under way when the process was killed is looked at again in the o
   });
   const siteLaw = () => ({ latencyMeanMs: 3_600_000, errorChance: 0, timeOutChance: 0, timeOutMs: 0 });
   const world = await createWorld({ seed: 4, startMs, store, pages, siteLaw });
-  const settings = { looksPerSecond: 1, spacingMs: 2_000, robots: 45, queueMax: 64 };
+  // Three quarters of the robots are for sites that have not answered yet.
+  const settings = { looksPerSecond: 1, spacingMs: 2_000, robots: 60, queueMax: 64 };
   const first = await startLoop(world, policies['uniform']!.create(1), settings);
   void first.run(new AbortController().signal);
   await world.clock.runUntil(startMs + minuteMs);

@@ -182,3 +182,59 @@ test('a spacing that is widened counts from the last request on, and a hold stay
   expect(gates.pass(199)).toBeUndefined();
   expect(gates.pass(200)).toEqual({ page: 11, site: 1 });
 });
+
+test('slow sites, and slow and unknown ones together, have so many requests under way, and the others pass them by', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ site: fc.integer({ min: 0, max: 8 }), takes: fc.integer({ min: 1, max: 5 }) }), {
+        minLength: 20,
+        maxLength: 80,
+      }),
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 1, max: 3 }),
+      (requests, slowMax, unknownMin) => {
+        const gates = new Gates();
+        gates.share(slowMax, slowMax + unknownMin);
+        const kindOf = (site: number) => (['prompt', 'unknown', 'slow'] as const)[site % 3]!;
+        // Said after some wait and are under way, as it is when an answer comes.
+        for (const [page, { site }] of requests.entries()) gates.wait(site, page);
+        for (let site = 0; site < 9; site++) gates.setPromptness(site, kindOf(site));
+        let open: { site: number; end: number }[] = [];
+        let passed = 0;
+        for (let now = 0; passed < requests.length && now < 2000; now++) {
+          for (const { site, end } of open) if (end <= now) gates.done(site);
+          open = open.filter(({ end }) => end > now);
+          for (let pass = gates.pass(now); pass; pass = gates.pass(now)) {
+            open.push({ site: pass.site, end: now + requests[pass.page]!.takes });
+            passed++;
+          }
+          const under = (kind: string) => open.filter(({ site }) => kindOf(site) === kind).length;
+          expect(under('slow')).toBeLessThanOrEqual(slowMax);
+          expect(under('slow') + under('unknown')).toBeLessThanOrEqual(slowMax + unknownMin);
+          // Nobody at a site that answers waits for others.
+          for (let site = 0; site < 9; site += 3) expect(gates.open(site, now) && !gates.free(site, now)).toBe(false);
+          if (under('slow') >= slowMax) for (let site = 2; site < 9; site += 3) expect(gates.admits(site)).toBe(false);
+        }
+        expect([passed, gates.waiting, gates.crowd]).toEqual([requests.length, 0, 0]);
+      },
+    ),
+    { seed: 3, numRuns: 200 },
+  );
+});
+
+test('a site that turns out slow takes its requests under way with it', () => {
+  const gates = new Gates();
+  gates.share(1, 3);
+  gates.setPromptness(1, 'prompt');
+  for (const page of [10, 11]) gates.wait(1, page);
+  expect(gates.pass(0)?.page).toBe(10);
+  for (const site of [1, 2]) gates.setPromptness(site, 'slow');
+  gates.wait(2, 20);
+  // The one under way at site 1 is all that slow sites have.
+  expect([gates.admits(2), gates.pass(0), gates.nextPassAt(), gates.crowd]).toEqual([false, undefined, Infinity, 0]);
+  gates.setPromptness(1, 'prompt');
+  expect(gates.crowd).toBe(2);
+  expect(gates.pass(0)?.page).toBe(20);
+  gates.done(1);
+  expect(gates.pass(0)?.page).toBe(11);
+});

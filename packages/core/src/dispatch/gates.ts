@@ -4,10 +4,28 @@
  *
  * Sites that stand on one server pass its gate as well, with a spacing and a breadth of its own.
  *
+ * A server that accepts and says nothing keeps whoever asks it for as long as a limit allows. So a site is `prompt` while it answers
+ * soon, `slow` once it has not, and `unknown` before. At most `slowMax` requests are under way at slow sites, and `unsureMax` at slow
+ * and unknown ones together: however many such servers there are, the rest is left for sites that answer, and unknown
+ * ones come to know us.
+ *
  * Invariant: two requests to one site start at least `spacing` apart and never overlap; a site held until a given time
- * (Retry-After, back-off) gets none before it. The same holds for a server, over all its sites.
+ * (Retry-After, back-off) gets none before it. The same holds for a server, over all its sites. Cost: O(log sites) a change.
  */
 import { DueQueue } from '../time/due-queue.ts';
+
+/** How soon a site answers, as far as is known. */
+export type Promptness = 'prompt' | 'unknown' | 'slow';
+
+/** The gates of the sites of one promptness. */
+interface Lane {
+  /** When each opens, of those with someone in line and room for a request. */
+  readonly opening: DueQueue;
+  crowd: number;
+  busy: number;
+}
+
+const newLane = (): Lane => ({ opening: new DueQueue(), crowd: 0, busy: 0 });
 
 interface Server {
   opensAt: number;
@@ -29,6 +47,7 @@ interface Gate {
   held: boolean;
   /** Where other sites stand as well. */
   server: Server | undefined;
+  promptness: Promptness;
 }
 
 /** How many of one site's line count as the crowd: enough to never leave its gate idle. */
@@ -37,15 +56,17 @@ const crowdPerSite = 2;
 export class Gates {
   readonly #gates = new Map<number, Gate>();
   readonly #servers = new Map<number, Server>();
-  /** When each gate opens, of those with someone in line and room for a request. */
-  readonly #opening = new DueQueue();
+  readonly #lanes: Readonly<Record<Promptness, Lane>> = { prompt: newLane(), unknown: newLane(), slow: newLane() };
   #waiting = 0;
-  #crowd = 0;
+  /** How many requests may be under way at slow sites, and at slow and unknown ones together. */
+  #slowMax = Infinity;
+  #unsureMax = Infinity;
 
   #gate(site: number): Gate {
     let gate = this.#gates.get(site);
     if (!gate) {
-      gate = { opensAt: -Infinity, spacing: 0, busy: 0, breadth: 1, line: [], held: false, server: undefined };
+      const unheard = { held: false, server: undefined, promptness: 'unknown' } as const;
+      gate = { opensAt: -Infinity, spacing: 0, busy: 0, breadth: 1, line: [], ...unheard };
       this.#gates.set(site, gate);
     }
     return gate;
@@ -56,18 +77,57 @@ export class Gates {
   }
 
   /**
-   * How many wait who may soon pass: a few of each line, none of sites that are held. Whoever fills the lines up to a limit
-   * uses this number, or one slow or closed site with many pages would keep all others out.
+   * How many wait who may soon pass: a few of each line, none of sites that are held, nor of those whose kind has as many requests
+   * under way as it may. Whoever fills the lines up to a limit uses this number, or slow or closed sites with many pages would
+   * keep all others out.
    */
   get crowd(): number {
-    return this.#crowd;
+    const { prompt, unknown, slow } = this.#lanes;
+    return prompt.crowd + (this.#isFull('unknown') ? 0 : unknown.crowd) + (this.#isFull('slow') ? 0 : slow.crowd);
   }
 
-  /** Changes a gate's line or its being held, and keeps the count of the crowd right. */
+  #isFull(promptness: Promptness): boolean {
+    const { unknown, slow } = this.#lanes;
+    if (promptness === 'prompt') return false;
+    return unknown.busy + slow.busy >= this.#unsureMax || (promptness === 'slow' && slow.busy >= this.#slowMax);
+  }
+
+  /** Changes a gate's line, its being held or its promptness, and keeps the count of the crowd right. */
   #change(gate: Gate, change: () => void): void {
-    this.#crowd -= gate.held ? 0 : Math.min(crowdPerSite, gate.line.length);
+    this.#lanes[gate.promptness].crowd -= gate.held ? 0 : Math.min(crowdPerSite, gate.line.length);
     change();
-    this.#crowd += gate.held ? 0 : Math.min(crowdPerSite, gate.line.length);
+    this.#lanes[gate.promptness].crowd += gate.held ? 0 : Math.min(crowdPerSite, gate.line.length);
+  }
+
+  /** What of all requests slow sites may have, and slow and unknown ones together. */
+  share(slowMax: number, unsureMax: number): void {
+    this.#slowMax = slowMax;
+    this.#unsureMax = unsureMax;
+  }
+
+  promptnessOf(site: number): Promptness {
+    return this.#gates.get(site)?.promptness ?? 'unknown';
+  }
+
+  setPromptness(site: number, promptness: Promptness): void {
+    const gate = this.#gate(site);
+    if (gate.promptness === promptness) return;
+    const [before, after] = [this.#lanes[gate.promptness], this.#lanes[promptness]];
+    before.opening.remove(site);
+    before.busy -= gate.busy;
+    after.busy += gate.busy;
+    this.#change(gate, () => (gate.promptness = promptness));
+    this.#queue(site, gate);
+  }
+
+  /** Whether one more request may be under way at a site of its kind. */
+  admits(site: number): boolean {
+    return !this.#isFull(this.promptnessOf(site));
+  }
+
+  #count(gate: Gate, requests: 1 | -1): void {
+    gate.busy += requests;
+    this.#lanes[gate.promptness].busy += requests;
   }
 
   /** A wider spacing counts from the last request on, as far as that was not long ago. */
@@ -173,7 +233,7 @@ export class Gates {
       gate.line.shift();
     });
     this.#waiting--;
-    gate.busy++;
+    this.#count(gate, 1);
     gate.opensAt = now + gate.spacing;
     if (gate.server) {
       gate.server.busy++;
@@ -186,26 +246,37 @@ export class Gates {
   /** The first site whose own gate is open and whose server takes a request; the others come when theirs does. */
   #firstServed(now: number): number | undefined {
     for (;;) {
-      const site = this.#opening.first();
-      if (site < 0 || this.#opening.timeOf(site) > now) return undefined;
+      const opening = this.#nextToOpen();
+      const site = opening.first();
+      if (site < 0 || opening.timeOf(site) > now) return undefined;
       const { server } = this.#gate(site);
       if (server && server.busy >= server.breadth) {
-        this.#opening.remove(site);
+        opening.remove(site);
         server.turnedAway.add(site);
-      } else if (server && server.opensAt > now) this.#opening.set(site, server.opensAt);
+      } else if (server && server.opensAt > now) opening.set(site, server.opensAt);
       else return site;
     }
   }
 
+  /** Where the gate stands that opens first, of those that may let somebody through. */
+  #nextToOpen(): DueQueue {
+    const { prompt, unknown, slow } = this.#lanes;
+    let next = prompt.opening;
+    if (!this.#isFull('unknown')) next = earlier(next, unknown.opening);
+    if (!this.#isFull('slow')) next = earlier(next, slow.opening);
+    return next;
+  }
+
   /** The earliest time at which someone in line may pass; Infinity when only a finished request can change that. */
   nextPassAt(): number {
-    return this.#opening.timeOf(this.#opening.first());
+    const opening = this.#nextToOpen();
+    return opening.timeOf(opening.first());
   }
 
   /** A request is under way that did not pass here. */
   begin(site: number): void {
     const gate = this.#gate(site);
-    gate.busy++;
+    this.#count(gate, 1);
     if (gate.server) gate.server.busy++;
   }
 
@@ -215,7 +286,7 @@ export class Gates {
    */
   done(site: number, seenAt = -Infinity, keptFor = 0): void {
     const gate = this.#gate(site);
-    gate.busy--;
+    this.#count(gate, -1);
     gate.opensAt = Math.max(gate.opensAt, seenAt + gate.spacing);
     this.#queue(site, gate);
     const { server } = gate;
@@ -236,7 +307,11 @@ export class Gates {
   }
 
   #queue(site: number, gate: Gate): void {
-    if (gate.line.length === 0 || gate.busy >= gate.breadth) this.#opening.remove(site);
-    else this.#opening.set(site, gate.opensAt);
+    const { opening } = this.#lanes[gate.promptness];
+    if (gate.line.length === 0 || gate.busy >= gate.breadth) opening.remove(site);
+    else opening.set(site, gate.opensAt);
   }
 }
+
+const earlier = (one: DueQueue, other: DueQueue): DueQueue =>
+  other.timeOf(other.first()) < one.timeOf(one.first()) ? other : one;

@@ -1,0 +1,51 @@
+import { policies } from '@revisit/core';
+import { expect, test } from 'vitest';
+import { createWorld, memoryStore, poissonLaw, startLoop, type SimulatedPage } from './simulation/index.ts';
+import { calmSite } from './simulation/simulated-web.ts';
+
+const startMs = Date.UTC(2026, 0, 5);
+const minuteMs = 60_000;
+const settings = { looksPerSecond: 10, spacingMs: 1_000, robots: 64, queueMax: 256 };
+
+const pagesOf = (name: string, sites: number, perSite: number, weight: number): SimulatedPage[] =>
+  Array.from({ length: sites * perSite }, (_, i) => {
+    const site = `${name}${i % sites}.example`;
+    return { url: `https://${site}/${i}`, site, law: poissonLaw(minuteMs), settings: { weight } };
+  });
+
+/** A loop over a few sites that answer, of pages that are worth many looks, and many that accept and say nothing, the latter not watched yet. */
+async function beside(hanging: number) {
+  const pages = [...pagesOf('hangs', hanging, 4, 1), ...pagesOf('well', 5, 1, 1000)];
+  const siteLaw = (site: string) => (site.startsWith('hangs') ? { ...calmSite, timeOutChance: 1 } : calmSite);
+  const world = await createWorld({ seed: 1, startMs, store: memoryStore(), pages, siteLaw });
+  const all = await world.store.pages({ limit: 10_000 });
+  const loop = await startLoop(world, policies['revisit']!.create(1), settings);
+  const hangs = all.filter(({ page }) => page.site.startsWith('hangs'));
+  for (const { page } of hangs) loop.unwatch(page.id);
+  void loop.run(new AbortController().signal);
+  const pace = async (minutes: number) => {
+    const from = world.web.sent.length;
+    const beganMs = world.clock.nowMs();
+    await world.clock.runUntil(beganMs + minutes * minuteMs);
+    const sent = world.web.sent.slice(from);
+    const one = sent.filter(({ site }) => site === 'well0.example').map(({ atMs }) => atMs);
+    const gapMs = Math.max(...one.map((atMs, i) => atMs - (one[i - 1] ?? beganMs)));
+    const healthy = sent.filter(({ site }) => site.startsWith('well')).length;
+    return { healthyPerMinute: healthy / minutes, gapMs, hangingPerMinute: (sent.length - healthy) / minutes };
+  };
+  return { world, loop, hangs, pace };
+}
+
+test('hundreds of sites that accept and say nothing leave robots for those that answer', async () => {
+  const { loop, hangs, pace } = await beside(250);
+  await pace(2);
+  const alone = await pace(3);
+  for (const watched of hangs) loop.watch(watched);
+  const with250 = await pace(10);
+  loop.die();
+  expect(hangs).toHaveLength(1000);
+  expect(with250.healthyPerMinute).toBeGreaterThan(0.8 * alone.healthyPerMinute);
+  expect(with250.gapMs).toBeLessThan(3 * alone.gapMs);
+  // They are not given up either.
+  expect(with250.hangingPerMinute).toBeGreaterThan(settings.robots / 2);
+});
