@@ -86,6 +86,7 @@ export interface TurnedLoop {
   giveBack(requests: number): void;
   stir(): void;
   probeNow(id: string): boolean;
+  probeSoon(id: string): boolean;
   late(observation: Observation): void;
   batchOver(): Promise<void>;
   counts(): { readonly inFlight: number; readonly queued: number };

@@ -58,7 +58,7 @@ export class AskedSweeps {
     for (const id of adopted) {
       const entry = loop.collection.byId(id)!;
       if (entry.page.paused || isSeen(entry)) continue;
-      if (!isComing(entry)) loop.probeNow(id);
+      if (!isComing(entry)) loop.probeSoon(id);
       left.add(id);
     }
     for (const id of left) {

@@ -9,6 +9,7 @@ import { memoryStore } from './simulation/index.ts';
 import { poissonLaw } from './simulation/simulated-web.ts';
 import { VirtualClock } from './simulation/virtual-clock.ts';
 import { createWorld, startLoop } from './simulation/world.ts';
+import type { WatchedPage } from './values/look.ts';
 
 test('a small budget takes few pages into line: the rest stays with the policy, which may think again', () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 5));
@@ -35,6 +36,21 @@ test('a small budget takes few pages into line: the rest stays with the policy, 
   expect(departures.waiting).toBe(120);
 });
 
+function watchedAt(id: string): WatchedPage {
+  const page = {
+    id,
+    url: `http://s.test/${id}`,
+    site: 's.test',
+    select: { kind: 'whole' },
+    tags: [],
+    options: {},
+  } as const;
+  return {
+    page: { ...page, weight: 1, paused: false, addedAtMs: 0 },
+    state: { status: 'present', validators: {}, version: 1, toldVersion: 1, failures: 0, looks: 1, changes: 0 },
+  };
+}
+
 /** Pages of one site, all asked for. */
 function inLine(ids: readonly string[], more: Partial<LoopSettings> = {}) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 5));
@@ -45,18 +61,7 @@ function inLine(ids: readonly string[], more: Partial<LoopSettings> = {}) {
   const known = { access: new AccessTimes(), lifetimes: new Lifetimes(random(1)), market };
   const departures = new Departures({ clock, random: random(1), policy }, collection, known, settings);
   for (const id of ids) {
-    const page = {
-      id,
-      url: `http://s.test/${id}`,
-      site: 's.test',
-      select: { kind: 'whole' },
-      tags: [],
-      options: {},
-    } as const;
-    const entry = collection.add({
-      page: { ...page, weight: 1, paused: false, addedAtMs: 0 },
-      state: { status: 'present', validators: {}, version: 1, toldVersion: 1, failures: 0, looks: 1, changes: 0 },
-    });
+    const entry = collection.add(watchedAt(id));
     policy.watch({ page: entry.index, site: entry.site, folder: 0, groups: [], weight: 1, spacingSeconds: 0 }, 0);
     departures.ask(entry);
   }
@@ -71,6 +76,63 @@ test('whoever is handed back at the gate is the next to pass it', () => {
   departures.askAgain(first);
   clock.suspend(60_000);
   expect(departures.leave(1, true).probes[0]!.pageIds).toEqual(first.pageIds);
+});
+
+test('what a person asks for is the next look of its site, whether it stood in line or not, and each leaves once', () => {
+  const { clock, departures, collection } = inLine(['a', 'b', 'c', 'd', 'e']);
+  const pages: string[] = [];
+  for (const id of ['d', 'c', 'd']) departures.ask(collection.byId(id)!, true);
+  for (let second = 0; second < 10; second++) {
+    clock.suspend(1_000);
+    for (const probe of departures.leave(4, false).probes) {
+      pages.push(...probe.pageIds);
+      departures.recalled(probe);
+    }
+  }
+  expect(pages).toEqual(['d', 'c', 'a', 'b', 'e']);
+});
+
+test('what a person asks for of a sweep goes ahead of it, and is not asked for twice', () => {
+  const { clock, departures, collection } = inLine([]);
+  const entries = ['a', 'b', 'c', 'd'].map((id) => collection.add(watchedAt(id)));
+  departures.askInOrder(entries);
+  departures.ask(entries[2]!, true);
+  const leaving: [number, string][] = [];
+  const startMs = clock.nowMs();
+  for (let second = 1; second <= 6; second++) {
+    clock.suspend(1_000);
+    for (const probe of departures.leave(4, false).probes) {
+      leaving.push([(clock.nowMs() - startMs) / 1000, ...probe.pageIds] as [number, string]);
+      departures.recalled(probe);
+    }
+  }
+  expect(leaving[0]).toEqual([1, 'c']);
+  expect(leaving.map(([at]) => at)).toEqual([1, 2, 3, 4]);
+  expect(departures.waiting).toBe(0);
+});
+
+test('whoever presses “look now” sees the next look of the site, however many wait', async () => {
+  const store = memoryStore();
+  const startMs = Date.UTC(2026, 0, 5);
+  const site = 'a.example';
+  const pages = Array.from({ length: 30 }, (_, i) => ({
+    url: `https://${site}/${i}`,
+    site,
+    law: poissonLaw(3_600_000),
+  }));
+  const world = await createWorld({ seed: 1, startMs, store, pages });
+  const settings = { looksPerSecond: 1, spacingMs: 60_000, robots: 4, queueMax: 64 };
+  const loop = await startLoop(world, policies['uniform']!.create(1), settings);
+  void loop.run(new AbortController().signal);
+  await world.clock.runUntil(startMs + 3_600_000 - 30_000);
+  for (const { page } of loop.collection) loop.probeSoon(page.id);
+  const sent = world.web.sent.length;
+  const last = [...loop.collection].at(-1)!;
+  expect(loop.probeNow(last.page.id)).toBe(true);
+  await world.clock.runUntil(startMs + 3_600_000 + 90_000);
+  loop.die();
+  expect(world.web.sent[sent]!.url).toBe(last.page.url);
+  expect(world.web.sent[sent]!.atMs - world.web.sent[sent - 1]!.atMs).toBeGreaterThanOrEqual(60_000);
 });
 
 test('the policy hears since when the budget has kept somebody waiting, until nobody does', () => {
@@ -167,11 +229,11 @@ test('whoever wants to see a page waits for its site while that is soon, and not
     outcome: { kind: 'not-modified' },
   });
   departures.doors.space('s.test');
-  const soon = departures.turnOf('s.test', signal);
+  const soon = departures.doors.turnOf('s.test', signal);
   await clock.runUntil(nowMs + 2_000);
   expect(await soon).toBe(true);
   departures.doors.hold('s.test', clock.nowMs() + 3_600_000);
-  const never = departures.turnOf('s.test', signal);
+  const never = departures.doors.turnOf('s.test', signal);
   await clock.runUntil(clock.nowMs() + 60_000);
   expect(await never).toBe(false);
 });

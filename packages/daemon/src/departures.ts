@@ -5,10 +5,11 @@
 import { type AccessTimes, type Gates, type Task, bestOrder } from '@revisit/core';
 import type { Collection, Entry } from './collection.ts';
 import type { Lifetimes } from './lifetimes.ts';
-import { errandFor } from './errand.ts';
+import { errandFor, ProbeIds } from './errand.ts';
 import { fasterHour } from './faster-hour.ts';
 import type { LoopParts, LoopSettings } from './loop-parts.ts';
 import { Outflow } from './outflow.ts';
+import { ShiftedLooks } from './shifted-looks.ts';
 import { type PlannedLimits, SiteDoors } from './site-doors.ts';
 import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
 import { type OpeningHours, closedUntilMs, parseHours } from './values/hours.ts';
@@ -27,9 +28,6 @@ const linedUpLeast = 8;
 const linedUpShare = 1 / 8;
 /** Whoever waits for no longer than this waits for nobody in particular. */
 const momentMs = 3_000;
-/** As long as the wire keeps somebody waiting who wants to see a page; between two looks at a gate that others pass as well. */
-const turnMsMax = 10_000;
-const turnPollMs = 10;
 const alwaysOpen: OpeningHours = { only: [], never: [] };
 
 export interface Leaving {
@@ -52,15 +50,15 @@ export class Departures {
   readonly #sweepLine = new SweepLine();
   /** Pages never seen, which the next dispatch takes as one sweep. */
   readonly #unseen = new Set<string>();
-  /** Looks that wait for a faster hour of their site, or for the end of a lifetime, and until when. */
-  readonly #shifted = new Map<number, { readonly untilMs: number; readonly plannedMs: number | undefined }>();
+  readonly #shifted = new ShiftedLooks();
   /** Pages that were asked for, and how long after their last look the plan wanted them, where it did. */
   readonly #asked = new Map<number, number | undefined>();
+  /** Of those, the pages that a person asked for. */
+  readonly #hurried = new Set<number>();
   #sweepTurn = false;
   /** Hours in which nothing leaves by the plan. */
   #quiet: OpeningHours = alwaysOpen;
-  #probes = 0;
-  readonly #run: string;
+  readonly #probeIds: ProbeIds;
 
   constructor(
     parts: DepartureParts,
@@ -79,10 +77,7 @@ export class Departures {
     const now = parts.clock.nowMs();
     this.setQuiet(settings.quiet ?? []);
     this.#budget = new Outflow(settings.looksPerSecond, now);
-    // Probe ids of two runs never meet: the start and a random number tell the runs apart.
-    this.#run = `${now.toString(36)}${Math.floor(parts.random() * 36 ** 4)
-      .toString(36)
-      .padStart(4, '0')}`;
+    this.#probeIds = new ProbeIds(now, parts.random);
   }
 
   /** Pages that were asked for and have not left. */
@@ -132,6 +127,7 @@ export class Departures {
   forget(entry: Entry): void {
     this.#unseen.delete(entry.page.id);
     this.#shifted.delete(entry.index);
+    this.#hurried.delete(entry.index);
     if (this.#asked.delete(entry.index)) this.#gates.leave(entry.site, entry.index);
   }
 
@@ -139,8 +135,20 @@ export class Departures {
     return this.#asked.has(entry.index);
   }
 
-  ask(entry: Entry): void {
-    if (this.#claim(entry, this.#wantedMs(entry))) this.#gates.wait(entry.site, entry.index);
+  /** Whether a person waits for a look that has not left. */
+  isHurried(entry: Entry): boolean {
+    return this.#hurried.has(entry.index);
+  }
+
+  /** What a person asks for is hurried: the next look of its site, and before those of the plan where the budget is short. */
+  ask(entry: Entry, hurried = false): void {
+    const { site, index } = entry;
+    const claimed = this.#claim(entry, this.#wantedMs(entry));
+    if (hurried && !this.#hurried.has(index)) {
+      if (!claimed) this.#gates.leave(site, index);
+      this.#hurried.add(index);
+      this.#gates.hurry(site, index);
+    } else if (claimed) this.#gates.wait(site, index);
   }
 
   /** The page is asked for, in line or not; false when it was already. */
@@ -187,7 +195,7 @@ export class Departures {
     const stop = this.#sweepLine.take((site) => ready(this.#collection.sites.index(site)));
     if (!stop) return false;
     const entry = this.#collection.at(stop.page);
-    if (!entry || !this.#asked.has(stop.page)) return true;
+    if (!entry || !this.#asked.has(stop.page) || this.#hurried.has(stop.page)) return true;
     if (first) this.#gates.waitFirst(entry.site, entry.index);
     else this.#gates.wait(entry.site, entry.index);
     return true;
@@ -203,28 +211,13 @@ export class Departures {
     return next;
   }
 
-  /** Whether the site may be asked now, or so soon that somebody waits for it. */
-  async turnOf(site: string, signal: AbortSignal): Promise<boolean> {
-    const { clock } = this.#parts;
-    const index = this.#collection.sites.index(site);
-    for (const untilMs = clock.nowMs() + turnMsMax; clock.nowMs() < untilMs && !signal.aborted;) {
-      if (this.#gates.open(index, clock.nowMs())) return true;
-      await clock.sleep(turnPollMs, signal);
-    }
-    return false;
-  }
-
   /** One request outside the plan; `returned` when it has ended. */
   outside(what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>): Probe {
     const now = this.#parts.clock.nowMs();
     this.#budget.take(now);
     this.doors.recall(what.site, now);
     this.#gates.begin(this.#collection.sites.index(what.site));
-    return { ...what, id: this.#probeId(), pageIds: [], atMs: now, validators: {} };
-  }
-
-  #probeId(): string {
-    return `${this.#run}-${(this.#probes++).toString(36)}`;
+    return { ...what, id: this.#probeIds.next(), pageIds: [], atMs: now, validators: {} };
   }
 
   /** All that may leave now, at most so many. */
@@ -270,9 +263,10 @@ export class Departures {
 
   /** A page whose looks have come to nothing so far stays in line for those of its site that nobody has tried. */
   #untriedBefore({ page, state, site, index }: Entry): Entry | undefined {
-    if (state.status !== 'new' || state.lastLookMs === undefined) return undefined;
+    if (state.status !== 'new' || state.lastLookMs === undefined || this.#hurried.has(index)) return undefined;
     const stop = this.#sweepLine.take((other) => other === page.site);
-    const untried = stop && this.#asked.has(stop.page) ? this.#collection.at(stop.page) : undefined;
+    const isWaiting = stop && this.#asked.has(stop.page) && !this.#hurried.has(stop.page);
+    const untried = isWaiting ? this.#collection.at(stop.page) : undefined;
     if (untried) this.#gates.waitFirst(site, index);
     return untried;
   }
@@ -316,7 +310,10 @@ export class Departures {
     const { policy } = this.#parts;
     this.#firstCrawl();
     const chosen: Entry[] = [];
-    let wait = this.#returnShifted(now, chosen);
+    let wait = this.#shifted.release(now, (page, plannedMs) => {
+      const entry = this.#collection.at(page);
+      if (entry && !entry.page.paused && this.#claim(entry, plannedMs)) chosen.push(entry);
+    });
     const room = this.#room(now);
     const waitingSince = (this.#budget.waitingSinceMs ?? now) / 1000;
     while (this.#gates.crowd + chosen.length < room) {
@@ -376,21 +373,6 @@ export class Departures {
     this.askInOrder(entries.filter(({ page, state }) => !page.paused && state.lastLookMs === undefined));
   }
 
-  /** Takes up looks whose faster hour has come; answers when the next one's does. */
-  #returnShifted(now: number, into: Entry[]): number {
-    let wait = Infinity;
-    for (const [page, { untilMs, plannedMs }] of this.#shifted) {
-      if (untilMs > now) {
-        wait = Math.min(wait, untilMs - now);
-        continue;
-      }
-      this.#shifted.delete(page);
-      const entry = this.#collection.at(page);
-      if (entry && !entry.page.paused && this.#claim(entry, plannedMs)) into.push(entry);
-    }
-    return wait;
-  }
-
   #probe(entry: Entry, now: number): Probe {
     const sharing = this.#collection.sharing(entry).filter((other) => other === entry || !other.page.paused);
     const plannedMs = this.#asked.get(entry.index);
@@ -400,8 +382,9 @@ export class Departures {
         else this.#parts.policy.started(other.index, now / 1000);
       }
       this.#asked.delete(other.index);
+      this.#hurried.delete(other.index);
     }
-    const errand = { ...errandFor(entry, sharing), id: this.#probeId(), atMs: now };
+    const errand = { ...errandFor(entry, sharing), id: this.#probeIds.next(), atMs: now };
     return plannedMs === undefined ? errand : { ...errand, plannedMs };
   }
 }

@@ -40,3 +40,18 @@ function movedTo(state: Entry['state']): string | undefined {
 }
 
 const sameOrigin = (one: string, other: string): boolean => URL.parse(one)?.origin === URL.parse(other)?.origin;
+
+/** Ids of two runs never meet: the start and a random number tell the runs apart. */
+export class ProbeIds {
+  readonly #run: string;
+  #count = 0;
+
+  constructor(startMs: number, random: () => number) {
+    const luck = Math.floor(random() * 36 ** 4).toString(36);
+    this.#run = `${startMs.toString(36)}${luck.padStart(4, '0')}`;
+  }
+
+  next(): string {
+    return `${this.#run}-${(this.#count++).toString(36)}`;
+  }
+}

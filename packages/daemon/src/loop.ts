@@ -287,13 +287,17 @@ export class Loop {
     return this.#departures.isAsked(entry);
   }
 
-  /** Look at this page as soon as politeness allows, whatever the plan says. */
-  probeNow(id: string): boolean {
+  /** A person asks for this page: it is looked at as soon as politeness allows, before whatever the plan wants. */
+  probeNow(id: string, hurried = true): boolean {
     const entry = this.collection.byId(id);
-    if (!entry) return false;
-    this.#departures.ask(entry);
+    if (entry) this.#departures.ask(entry, hurried);
     this.#running.wake();
-    return true;
+    return entry !== undefined;
+  }
+
+  /** The page is looked at as one that is due now, whatever the plan says. */
+  probeSoon(id: string): boolean {
+    return this.probeNow(id, false);
   }
 
   /** Whether pages of the site are this loop's. */
@@ -307,7 +311,7 @@ export class Loop {
   ): Promise<Pick<Observation, 'finalUrl' | 'outcome'>> {
     const { observer } = this.#parts;
     // Where others ask in our place, each of them knows only of what it asked itself: the turn is given here.
-    if (observer.outlives && !(await this.#departures.turnOf(what.site, this.#running.ended)))
+    if (observer.outlives && !(await this.#departures.doors.turnOf(what.site, this.#running.ended)))
       return { outcome: { kind: 'refused', fault: fault('site-busy', `${what.site} may not be asked now.`) } };
     this.#flights.count(1);
     const observation = await observer.observe(this.#departures.outside(what));
@@ -336,7 +340,7 @@ export class Loop {
   /** A second look that detection wants; if the process ends before, the plan's next look serves as well. */
   async #askLater(id: string, afterMs: number): Promise<void> {
     await this.#parts.clock.sleep(afterMs, this.#running.ended);
-    if (!this.#running.stopping && this.probeNow(id)) this.#indexing.secondLook(id);
+    if (!this.#running.stopping && this.probeSoon(id)) this.#indexing.secondLook(id);
   }
 
   /** Ends as a killed process does: whatever is under way comes to nothing. For simulations. */

@@ -18,6 +18,9 @@ const slowMs = 5_000;
 /** Of the robots, those that slow sites may keep, and those that slow sites and unknown ones may: the others stay for sites that answer. */
 const slowShare = 1 / 2;
 const unsureShare = 3 / 4;
+/** As long as the wire keeps somebody waiting who wants to see a page; between two looks at a gate that others pass as well. */
+const turnMsMax = 10_000;
+const turnPollMs = 10;
 
 interface Server {
   said: SiteServer;
@@ -157,6 +160,17 @@ export class SiteDoors {
   /** The site was asked for something at that time. */
   recall(site: string, atMs: number): void {
     this.gates.recall(this.#collection.sites.index(site), atMs);
+  }
+
+  /** Whether the site may be asked now, or so soon that somebody waits for it. */
+  async turnOf(site: string, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#parts;
+    const index = this.#collection.sites.index(site);
+    for (const untilMs = clock.nowMs() + turnMsMax; clock.nowMs() < untilMs && !signal.aborted;) {
+      if (this.gates.open(index, clock.nowMs())) return true;
+      await clock.sleep(turnPollMs, signal);
+    }
+    return false;
   }
 
   heldUntil(site: string): number {

@@ -36,11 +36,13 @@ export class Watching {
   watch(watched: WatchedPage): boolean {
     const known = this.#ways.collection.byId(watched.page.id);
     const newest = known ? this.#newest(known, watched) : watched;
-    const asked = known !== undefined && this.#ways.departures.isAsked(known);
+    const { departures } = this.#ways;
+    const asked = known !== undefined && departures.isAsked(known);
+    const hurried = known !== undefined && departures.isHurried(known);
     this.unwatch(watched.page.id);
     const entry = this.#open(newest, true, this.#parts.clock.nowMs(), false);
     // Somebody may wait for a look that was asked for before the page was edited.
-    if (asked && entry && !entry.page.paused) this.#ways.departures.ask(entry);
+    if (asked && entry && !entry.page.paused) departures.ask(entry, hurried);
     // A page that rests takes nothing from the others.
     if (entry && !entry.page.paused) this.#ways.market.watched(entry, this.#parts.clock.nowMs() / 1000);
     return entry !== undefined;

@@ -83,7 +83,7 @@ describe('a fleet', () => {
       pageOf: (id) => (id === 'x' ? { page, state } : undefined),
       everyPage: () => [{ page, state }],
       pageCount: () => 4,
-      probeNow: (id) => asked.push(`look ${id}`),
+      probeSoon: (id) => asked.push(`look ${id}`),
       remember: (_site, observer) => Promise.resolve(void kept.push(observer)),
       log: (level, message) => void (level === 'warn' && warned.push(message)),
     });

@@ -58,7 +58,7 @@ const isPeek = ({ pageIds }: Probe): boolean => pageIds.length === 0;
 export interface FleetParts extends PlacementParts, MandatesParts {
   readonly mandateMs: number;
   readonly pageOf: (id: string) => Watched | undefined;
-  readonly probeNow: (id: string) => void;
+  readonly probeSoon: (id: string) => void;
 }
 
 export class Fleet {
@@ -118,7 +118,7 @@ export class Fleet {
       const isPast = book?.observer !== name && book?.past.has(name) === true;
       if (isPast) book!.past.owes(page.url, name);
       // What was found there waits to be fetched.
-      if (isPast || book?.observer === name) this.#parts.probeNow(id);
+      if (isPast || book?.observer === name) this.#parts.probeSoon(id);
       else strange.push(id);
     }
     // It had no mandate there that anybody knows of.
@@ -317,7 +317,7 @@ export class Fleet {
       book.contested.delete(probe.url);
       this.#roster.strike(member, 'a look from home saw another page');
     } else if (book.contested.delete(probe.url)) member.strikes = 0;
-    if (report.more > 0) for (const id of probe.pageIds) this.#parts.probeNow(id);
+    if (report.more > 0) for (const id of probe.pageIds) this.#parts.probeSoon(id);
     if (report.what === 'difference') book.compression.learn(received.payload.length / Math.max(1, body.length));
     this.#bodies.keep(probe, body, report.fingerprint);
     return { ...observation, ...(book.observer === observer ? this.#watched(book, probe) : {}) };

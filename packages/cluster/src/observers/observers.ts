@@ -34,7 +34,7 @@ interface WatchedLoop {
   behind(): boolean;
   lend(requestsPerSecond: number): void;
   giveBack(requests: number): void;
-  probeNow(id: string): boolean;
+  probeSoon(id: string): boolean;
 }
 
 export class Observers {
@@ -59,7 +59,7 @@ export class Observers {
       pageOf: (id) => this.#loop?.collection.byId(id),
       everyPage: () => this.#loop?.collection ?? [],
       pageCount: () => this.#loop?.collection.size ?? 0,
-      probeNow: (id) => this.#loop?.probeNow(id),
+      probeSoon: (id) => this.#loop?.probeSoon(id),
       remember: (site, observer, past) => this.#remember(site, observer, past),
       log: parts.log,
     });

@@ -38,7 +38,7 @@ function started(): Fleet {
     pageOf: (id) => (id === 'x' ? { page: page as unknown as Page, state } : undefined),
     everyPage: () => [],
     pageCount: () => 1,
-    probeNow: (id) => asked.push(`look ${id}`),
+    probeSoon: (id) => asked.push(`look ${id}`),
     remember: (_site, _observer, ends) => Promise.resolve(void (past = new Map(ends))),
     log: () => {},
   });

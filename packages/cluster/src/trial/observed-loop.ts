@@ -66,7 +66,7 @@ export class ObservedLoop implements Observer {
       pageOf: (id) => this.loop.collection.byId(id),
       everyPage: () => this.loop.collection,
       pageCount: () => this.loop.collection.size,
-      probeNow: (id) => void this.loop.probeNow(id),
+      probeSoon: (id) => void this.loop.probeSoon(id),
       remember: (site, observer) => Promise.resolve(void this.moves.push(`${site} ${observer ?? 'home'}`)),
       log: () => {},
     });

@@ -61,7 +61,7 @@ test('a budget says when it is ready, survives a restart and ignores a clock set
   expect(new Allowance(0, 1, 0).readyAt(5)).toBe(Infinity);
 });
 
-test('gates keep spacing and never overlap, first come first served', () => {
+test('gates keep spacing and never overlap, first come first served among equals', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -69,6 +69,7 @@ test('gates keep spacing and never overlap, first come first served', () => {
           site: fc.integer({ min: 0, max: 3 }),
           after: fc.integer({ min: 0, max: 4 }),
           takes: fc.integer({ min: 0, max: 9 }),
+          hurried: fc.boolean(),
         }),
         {
           minLength: 1,
@@ -90,8 +91,11 @@ test('gates keep spacing and never overlap, first come first served', () => {
         for (let i = 1; i < arrivals.length; i++) arrivals[i]!.at = arrivals[i - 1]!.at + arrivals[i]!.after;
         for (; passed.length < arrivals.length && now < 2000; now++) {
           for (const done of open.filter((entry) => entry.end === now)) gates.done(done.site);
-          while (next < arrivals.length && arrivals[next]!.at <= now)
-            gates.wait(arrivals[next]!.site, arrivals[next++]!.page);
+          for (; next < arrivals.length && arrivals[next]!.at <= now; next++) {
+            const { site, page, hurried } = arrivals[next]!;
+            if (hurried) gates.hurry(site, page);
+            else gates.wait(site, page);
+          }
           for (let pass = gates.pass(now); pass; pass = gates.pass(now)) {
             const end = now + 1 + arrivals[pass.page]!.takes;
             passed.push({ ...pass, at: now, end });
@@ -104,7 +108,10 @@ test('gates keep spacing and never overlap, first come first served', () => {
           for (let i = 1; i < own.length; i++) {
             expect(own[i]!.at).toBeGreaterThanOrEqual(own[i - 1]!.at + spacing);
             expect(own[i]!.at).toBeGreaterThanOrEqual(own[i - 1]!.end);
-            expect(own[i]!.page).toBeGreaterThan(own[i - 1]!.page);
+          }
+          for (const hurried of [true, false]) {
+            const alike = own.map(({ page }) => page).filter((page) => arrivals[page]!.hurried === hurried);
+            expect(alike).toEqual([...alike].sort((a, b) => a - b));
           }
         }
         const served = passed.filter(({ site }) => site >= 2);
@@ -116,6 +123,54 @@ test('gates keep spacing and never overlap, first come first served', () => {
     ),
     { seed: 2, numRuns: 200 },
   );
+});
+
+test('who is in a hurry is the next, in order, spaced as all are; of five in a row one is not', () => {
+  const gates = new Gates();
+  gates.setSpacing(0, 10);
+  for (const page of [1, 2, 3]) gates.wait(0, page);
+  for (const page of [11, 12, 13, 14, 15, 16]) gates.hurry(0, page);
+  gates.waitFirst(0, 4);
+  const passed: [number, number][] = [];
+  for (let now = 0; now < 200; now++) {
+    const pass = gates.pass(now);
+    if (!pass) continue;
+    passed.push([now, pass.page]);
+    gates.done(0);
+  }
+  expect(passed.map(([, page]) => page)).toEqual([11, 12, 13, 14, 4, 15, 16, 1, 2, 3]);
+  expect(passed.map(([at]) => at)).toEqual(passed.map((_, i) => 10 * i));
+});
+
+test('who is in a hurry passes before others who could, at any site, and keeps none of them waiting for ever', () => {
+  const gates = new Gates();
+  for (const site of [0, 1, 2]) gates.setSpacing(site, 1);
+  for (let page = 0; page < 20; page++) gates.wait(0, page);
+  const asked = Array.from({ length: 20 }, (_, i) => 100 + i);
+  for (const page of asked) gates.hurry(1 + (page % 2), page);
+  const passed: number[] = [];
+  // As with a budget: one a time, whoever could pass.
+  for (let now = 0; now < 40; now++) {
+    const { page, site } = gates.pass(now)!;
+    passed.push(page);
+    gates.done(site);
+  }
+  expect(passed.slice(0, 10).filter((page) => page < 100)).toEqual([0, 1]);
+  expect(passed.slice(0, 4).every((page) => page >= 100)).toBe(true);
+  expect(passed.indexOf(119)).toBeLessThan(26);
+  expect(new Set(passed).size).toBe(40);
+  expect([gates.waiting, gates.crowd]).toEqual([0, 0]);
+});
+
+test('who is in a hurry may leave the line, and the next is the one behind', () => {
+  const gates = new Gates();
+  gates.wait(0, 1);
+  gates.hurry(0, 2);
+  expect(gates.leave(0, 2)).toBe(true);
+  gates.hurry(0, 3);
+  expect(gates.leave(0, 1)).toBe(true);
+  expect(gates.pass(0)).toEqual({ page: 3, site: 0 });
+  expect(gates.nextPassAt()).toBe(Infinity);
 });
 
 test('a held site waits, a page may leave the line', () => {

@@ -2,6 +2,9 @@
  * Who may be asked now. Each site has a gate that lets one request through at a time and then stays shut for its spacing;
  * pages whose gate is shut wait in line, first come first served. Times are in any one unit.
  *
+ * Whoever is in a hurry stands before all who are not, at the own site and where there is not enough for all who could pass; of so many
+ * passes in a row, one is somebody's who is not, so that no hurry keeps anybody waiting for ever.
+ *
  * Sites that stand on one server pass its gate as well, with a spacing and a breadth of its own.
  *
  * A server that accepts and says nothing keeps whoever asks it for as long as a limit allows. So a site is `prompt` while it answers
@@ -21,11 +24,15 @@ export type Promptness = 'prompt' | 'unknown' | 'slow';
 interface Lane {
   /** When each opens, of those with someone in line and room for a request. */
   readonly opening: DueQueue;
+  /** Of those, the ones where somebody is in a hurry. */
+  readonly hurriedOpening: DueQueue;
   crowd: number;
   busy: number;
 }
 
-const newLane = (): Lane => ({ opening: new DueQueue(), crowd: 0, busy: 0 });
+type Opening = 'opening' | 'hurriedOpening';
+
+const newLane = (): Lane => ({ opening: new DueQueue(), hurriedOpening: new DueQueue(), crowd: 0, busy: 0 });
 
 interface Server {
   opensAt: number;
@@ -43,6 +50,10 @@ interface Gate {
   /** How many requests may be under way at once. */
   breadth: number;
   readonly line: number[];
+  /** So many at the head of the line are in a hurry. */
+  hurried: number;
+  /** Passes of the hurried since one of the others passed. */
+  hurriedRun: number;
   /** Shut by `holdUntil`, not by its spacing: whoever waits here waits for long. */
   held: boolean;
   /** Where other sites stand as well. */
@@ -52,11 +63,14 @@ interface Gate {
 
 /** How many of one site's line count as the crowd: enough to never leave its gate idle. */
 const crowdPerSite = 2;
+/** Passes of the hurried before one of the others, where some wait. */
+const hurriedRunMax = 4;
 
 export class Gates {
   readonly #gates = new Map<number, Gate>();
   readonly #servers = new Map<number, Server>();
   readonly #lanes: Readonly<Record<Promptness, Lane>> = { prompt: newLane(), unknown: newLane(), slow: newLane() };
+  #hurriedRun = 0;
   #waiting = 0;
   /** How many requests may be under way at slow sites, and at slow and unknown ones together. */
   #slowMax = Infinity;
@@ -65,8 +79,9 @@ export class Gates {
   #gate(site: number): Gate {
     let gate = this.#gates.get(site);
     if (!gate) {
+      const line = { line: [], hurried: 0, hurriedRun: 0 };
       const unheard = { held: false, server: undefined, promptness: 'unknown' } as const;
-      gate = { opensAt: -Infinity, spacing: 0, busy: 0, breadth: 1, line: [], ...unheard };
+      gate = { opensAt: -Infinity, spacing: 0, busy: 0, breadth: 1, ...line, ...unheard };
       this.#gates.set(site, gate);
     }
     return gate;
@@ -113,7 +128,7 @@ export class Gates {
     const gate = this.#gate(site);
     if (gate.promptness === promptness) return;
     const [before, after] = [this.#lanes[gate.promptness], this.#lanes[promptness]];
-    before.opening.remove(site);
+    this.#unqueue(site);
     before.busy -= gate.busy;
     after.busy += gate.busy;
     this.#change(gate, () => (gate.promptness = promptness));
@@ -197,16 +212,22 @@ export class Gates {
 
   /** The page waits in its site's line. */
   wait(site: number, page: number): void {
-    const gate = this.#gate(site);
-    this.#change(gate, () => gate.line.push(page));
-    this.#waiting++;
-    this.#queue(site, gate);
+    this.#stand(site, page, this.#gate(site).line.length);
   }
 
-  /** The page waits at the head of its site's line. */
+  /** The page waits at the head of its site's line, behind those in a hurry. */
   waitFirst(site: number, page: number): void {
+    this.#stand(site, page, this.#gate(site).hurried);
+  }
+
+  /** The page is in a hurry: it waits behind those alone that are as well. */
+  hurry(site: number, page: number): void {
+    this.#stand(site, page, this.#gate(site).hurried++);
+  }
+
+  #stand(site: number, page: number, place: number): void {
     const gate = this.#gate(site);
-    this.#change(gate, () => gate.line.unshift(page));
+    this.#change(gate, () => gate.line.splice(place, 0, page));
     this.#waiting++;
     this.#queue(site, gate);
   }
@@ -216,23 +237,33 @@ export class Gates {
     const gate = this.#gate(site);
     const place = gate.line.indexOf(page);
     if (place < 0) return false;
-    this.#change(gate, () => gate.line.splice(place, 1));
-    this.#waiting--;
+    this.#takeOut(gate, place);
     this.#queue(site, gate);
     return true;
   }
 
+  #takeOut(gate: Gate, place: number): number {
+    const page = gate.line[place]!;
+    if (place < gate.hurried) gate.hurried--;
+    this.#change(gate, () => (place === 0 ? gate.line.shift() : gate.line.splice(place, 1)));
+    this.#waiting--;
+    return page;
+  }
+
   /** The first page whose gate is open now, with the gate shut behind it; undefined when nobody may pass. */
   pass(now: number): { readonly page: number; readonly site: number } | undefined {
-    const site = this.#firstServed(now);
+    const othersTurn = this.#hurriedRun >= hurriedRunMax;
+    const hurried = othersTurn ? undefined : this.#firstServed('hurriedOpening', now);
+    const site = hurried ?? this.#firstServed('opening', now);
     if (site === undefined) return undefined;
     const gate = this.#gate(site);
-    const page = gate.line[0]!;
-    this.#change(gate, () => {
-      gate.held = false;
-      gate.line.shift();
-    });
-    this.#waiting--;
+    const isOthers = gate.line.length > gate.hurried && (othersTurn || gate.hurriedRun >= hurriedRunMax);
+    const place = isOthers ? gate.hurried : 0;
+    const isHurried = place < gate.hurried;
+    gate.hurriedRun = isHurried ? gate.hurriedRun + 1 : 0;
+    this.#hurriedRun = isHurried && !othersTurn ? this.#hurriedRun + 1 : 0;
+    if (gate.held) this.#change(gate, () => (gate.held = false));
+    const page = this.#takeOut(gate, place);
     this.#count(gate, 1);
     gate.opensAt = now + gate.spacing;
     if (gate.server) {
@@ -244,14 +275,14 @@ export class Gates {
   }
 
   /** The first site whose own gate is open and whose server takes a request; the others come when theirs does. */
-  #firstServed(now: number): number | undefined {
+  #firstServed(which: Opening, now: number): number | undefined {
     for (;;) {
-      const opening = this.#nextToOpen();
+      const opening = this.#nextToOpen(which);
       const site = opening.first();
       if (site < 0 || opening.timeOf(site) > now) return undefined;
       const { server } = this.#gate(site);
       if (server && server.busy >= server.breadth) {
-        opening.remove(site);
+        this.#unqueue(site);
         server.turnedAway.add(site);
       } else if (server && server.opensAt > now) opening.set(site, server.opensAt);
       else return site;
@@ -259,17 +290,17 @@ export class Gates {
   }
 
   /** Where the gate stands that opens first, of those that may let somebody through. */
-  #nextToOpen(): DueQueue {
+  #nextToOpen(which: Opening): DueQueue {
     const { prompt, unknown, slow } = this.#lanes;
-    let next = prompt.opening;
-    if (!this.#isFull('unknown')) next = earlier(next, unknown.opening);
-    if (!this.#isFull('slow')) next = earlier(next, slow.opening);
+    let next = prompt[which];
+    if (!this.#isFull('unknown')) next = earlier(next, unknown[which]);
+    if (!this.#isFull('slow')) next = earlier(next, slow[which]);
     return next;
   }
 
   /** The earliest time at which someone in line may pass; Infinity when only a finished request can change that. */
   nextPassAt(): number {
-    const opening = this.#nextToOpen();
+    const opening = this.#nextToOpen('opening');
     return opening.timeOf(opening.first());
   }
 
@@ -306,10 +337,19 @@ export class Gates {
     this.#queue(site, gate);
   }
 
+  #unqueue(site: number): void {
+    const { opening, hurriedOpening } = this.#lanes[this.#gate(site).promptness];
+    opening.remove(site);
+    hurriedOpening.remove(site);
+  }
+
   #queue(site: number, gate: Gate): void {
-    const { opening } = this.#lanes[gate.promptness];
-    if (gate.line.length === 0 || gate.busy >= gate.breadth) opening.remove(site);
+    const { opening, hurriedOpening } = this.#lanes[gate.promptness];
+    const isFull = gate.busy >= gate.breadth;
+    if (isFull || gate.line.length === 0) opening.remove(site);
     else opening.set(site, gate.opensAt);
+    if (isFull || gate.hurried === 0) hurriedOpening.remove(site);
+    else hurriedOpening.set(site, gate.opensAt);
   }
 }
 
