@@ -4,7 +4,8 @@ import { random } from '@revisit/core';
 import { durationForm, durationMs } from '../config/units.ts';
 import type { Clock } from '../values/clock.ts';
 import { userAgentOf } from '../version.ts';
-import { type CommandOutcome, done, failed, wrong } from './outcome.ts';
+import { noContact } from './options.ts';
+import { type CommandOutcome, done, failed, note, wrong } from './outcome.ts';
 
 export interface JoinOptions {
   readonly nats: string;
@@ -80,6 +81,7 @@ export async function join(
     return wrong(`--name ${name}: up to 40 small letters, digits and hyphens are expected`);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+  if (options.contact === undefined) note(noContact);
   const { kind, sentence = '' } = await take(await joiningOf(options, usualName, breadth, spacingMs), stop.signal);
   return kind === 'left' ? done : kind === 'wrong' ? wrong(sentence) : failed(sentence);
 }

@@ -12,3 +12,7 @@ export function jsonOption(command: Command): Command {
 export function example(command: Command, text: string): Command {
   return command.addHelpText('after', `\nExample:\n  ${text.split('\n').join('\n  ')}\n`);
 }
+
+/** Said once by whoever visits sites without one. */
+export const noContact =
+  'No contact is set, so owners of sites cannot reach you: give --contact you@example.org, or "contact: you@example.org" in the configuration, and every request says it.';

@@ -62,6 +62,15 @@ export type Answer =
 /** One way to the web, or a wrapper round another. */
 export type Visit = (ask: Ask) => Promise<Answer>;
 
+/**
+ * The user agent of a request: where the operator gave a page or site one, that, followed by our own, so that whoever reads a server's
+ * log always sees who asks and whom to write to.
+ */
+export function agentFor(headers: Ask['headers'], ownAgent: string): string {
+  const given = headers['user-agent']?.trim();
+  return given === undefined || given === '' ? ownAgent : `${given} ${ownAgent}`;
+}
+
 export function headerOf(headers: Headers, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;

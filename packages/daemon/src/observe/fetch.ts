@@ -6,7 +6,7 @@ import type { Dispatcher } from 'undici';
 import { fault } from '../values/fault.ts';
 import type { Clock } from '../values/clock.ts';
 import type { Answer, Ask, Headers, Visit } from './ask.ts';
-import { headerOf } from './ask.ts';
+import { agentFor, headerOf } from './ask.ts';
 import { acceptEncoding, decompress } from './decompress.ts';
 import { explain, LimitReached } from './explain.ts';
 import type { Limits } from './limits.ts';
@@ -24,9 +24,14 @@ const acceptPages = 'text/html,application/xhtml+xml,application/xml;q=0.9,appli
 
 export function createFetch(options: FetchOptions): Visit {
   const fixed = { 'user-agent': options.userAgent, accept: acceptPages, 'accept-encoding': acceptEncoding };
+  const given = (headers: Ask['headers']) => ({
+    ...fixed,
+    ...headers,
+    'user-agent': agentFor(headers, options.userAgent),
+  });
   return (ask) => {
     if (ask.signal?.aborted || options.isDrowsy?.()) return Promise.resolve(stopped);
-    return exchange(options, ask, isEmpty(ask.headers) ? fixed : { ...fixed, ...ask.headers });
+    return exchange(options, ask, isEmpty(ask.headers) ? fixed : given(ask.headers));
   };
 }
 

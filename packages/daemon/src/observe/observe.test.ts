@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { Loopback } from './test/loopback.ts';
 import { observerOn, probeOf, serve } from './test/loopback.ts';
@@ -33,6 +34,30 @@ test('a page is fetched with its type, charset and validators, and the user agen
   expect(seen.outcome.kind === 'fetched' && Buffer.from(seen.outcome.body).toString()).toBe('hello');
   expect(server.asked.map(({ path }) => path)).toEqual(['/robots.txt', '/a?b=1']);
   expect(server.asked[1]!.headers['user-agent']).toContain('example.org');
+});
+
+test('a user agent given for a page or its site is followed by our own, and robots.txt is read as ours', async () => {
+  const answer = (_request: IncomingMessage, response: ServerResponse) => void response.end('x');
+  const server = kept(
+    await serve(answer, (_request, response) => {
+      response.end('User-agent: Mozilla\nAllow: /\n\nUser-agent: revisit\nDisallow: /private');
+    }),
+  );
+  const own = 'Revisit/0.1 (+https://example.org/revisit; test@example.org)';
+  const observer = kept(observerOn({ siteRules: () => ({ headers: { 'User-Agent': 'Site/1' } }) }));
+  const look = (path: string, headers?: Record<string, string>) =>
+    observer.observe({ ...probeOf(`${server.origin}${path}`), ...(headers ? { headers } : {}) });
+  await look('/a', { 'User-Agent': ' Mozilla/5.0 ' });
+  await look('/b', { 'user-agent': '' });
+  await look('/c');
+  expect(server.asked.map(({ headers }) => headers['user-agent'])).toEqual([
+    own,
+    `Mozilla/5.0 ${own}`,
+    own,
+    `Site/1 ${own}`,
+  ]);
+  const refused = await look('/private', { 'User-Agent': 'Mozilla/5.0' });
+  expect(refused.outcome).toMatchObject({ fault: { code: 'robots-disallowed' } });
 });
 
 test('validators go back unchanged and 304 means not modified', async () => {

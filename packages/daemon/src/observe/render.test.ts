@@ -113,6 +113,26 @@ test.skipIf(locate('chromium') === undefined)(
   },
 );
 
+test.skipIf(locate('chromium') === undefined)('whoever a page is asked as, every part says who asks', async () => {
+  const server = await serve((request, response) => {
+    if (request.url === '/app.js')
+      response.setHeader('content-type', 'text/javascript').end('document.body.append(navigator.userAgent)');
+    else response.setHeader('content-type', 'text/html').end('<p>Shell</p><script src="/app.js"></script>');
+  });
+  open.push(server);
+  const observer = observerOn({ chromium: locate('chromium'), renderLimits: { totalMs: 20_000 } });
+  open.unshift(observer);
+  const headers = { 'User-Agent': 'Mozilla/5.0' };
+  const seen = await observer.observe({ ...probeOf(`${server.origin}/`), headers, render: true });
+  const agent = 'Mozilla/5.0 Revisit/0.1 (+https://example.org/revisit; test@example.org)';
+  const agents = server.asked.map((request) => [request.path, request.headers['user-agent']]);
+  expect(agents.slice(1)).toEqual([
+    ['/', agent],
+    ['/app.js', agent],
+  ]);
+  expect(text(seen)).toContain(agent);
+});
+
 test.skipIf(locate('chromium') === undefined)('a page that asks for more than it may is shown without', async () => {
   const asks = `<p>here</p><script>
     let taken = 0;

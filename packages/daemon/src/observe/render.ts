@@ -11,7 +11,7 @@ import type { Browser, Page, Route } from 'playwright-core';
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
-import { headerOf } from './ask.ts';
+import { agentFor, headerOf } from './ask.ts';
 import { endProcess, limitMemory, markFolder, processIdOf, removeLeftFolders } from './browser-processes.ts';
 import { lifetimeSeconds, mediaTypeOf } from './outcome.ts';
 
@@ -228,7 +228,11 @@ interface Showing extends RendererOptions {
 async function show(browser: Browser, ask: Ask, document: Answered, options: Showing): Promise<Answer> {
   const { limits } = options;
   const context = await within(
-    browser.newContext({ userAgent: options.userAgent, serviceWorkers: 'block', acceptDownloads: false }),
+    browser.newContext({
+      userAgent: agentFor(ask.headers, options.userAgent),
+      serviceWorkers: 'block',
+      acceptDownloads: false,
+    }),
     limits.browserMs,
   );
   const load = { requests: 0, bytesReceived: document.bytesReceived };

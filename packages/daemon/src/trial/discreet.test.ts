@@ -46,6 +46,7 @@ test.each([
   edition++;
   await eventually(() => receiver.asked.length > 0);
   expect(page.asked[0]!.path).toBe('/robots.txt');
+  expect(daemon.err().split('No contact is set').length - 1).toBe(words.length === 0 ? 1 : 0);
   for (const { headers } of [...page.asked, ...receiver.asked]) {
     expect(headers['user-agent']).toMatch(/^revisit\/\d+\.\d+\.\d+ \(page change monitor; /);
     expect(headers['user-agent']!.endsWith(`; ${contact})`)).toBe(true);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Config, Flags, Read } from '../../config/config.ts';
 import type { World } from '../../daemon.ts';
 import type { Runner } from '../program.ts';
-import { example } from '../options.ts';
+import { example, noContact } from '../options.ts';
 import { type CommandOutcome, done, failed, note, wrong } from '../outcome.ts';
 
 /** Without a name, `revisit.yaml` in the working folder is read where there is one. */
@@ -55,6 +55,7 @@ async function serve(file: string | undefined, flags: Flags): Promise<CommandOut
   // Whoever reads the line may end it at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   note(`Revisit watches. Dashboard and API: ${living.url}  (Ctrl-C ends it)`);
+  if (config.value.contact === undefined && config.value.nats === undefined) note(noContact);
   const ended = await living.ended;
   return ended.kind === 'wrong' ? failed(ended.sentence) : done;
 }
