@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Observation, Page, PageState, Probe } from 'revisit/ports';
 import { VirtualClock } from '../../../daemon/src/simulation/virtual-clock.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { fingerprint, packReport, type Report } from './errand.ts';
+import { fingerprint, packReport, type Report, unlooked } from './errand.ts';
 import { Fleet } from './fleet.ts';
 import type { Word } from './roster.ts';
 import { type LinkRange, whereFrom } from './vantage-points.ts';
@@ -91,7 +91,7 @@ describe('a fleet', () => {
   });
 
   const look = (latencyMs: number): Observation => ({
-    probe,
+    probe: { ...probe, atMs: clock.nowMs() },
     startedAtMs: 0,
     endedAtMs: latencyMs + 50,
     latencyMs,
@@ -163,21 +163,80 @@ describe('a fleet', () => {
     };
     const believed = { kind: 'refused', fault: { code: 'robot-lost' } };
 
-    test('what it alone sees is told to nobody, and it is not tried there again for long', async () => {
-      fleet.fromHome(look(800));
+    /** It says what it saw, and home sees what it has seen before. */
+    const contradicted = async (said = otherwise()): Promise<void> => {
       expect((await route())?.observer).toBe('near');
-      expect(fleet.read('near', otherwise(), probe)).toMatchObject({ requests: 1, outcome: believed });
-      // Home looks, and sees what it has seen before.
+      expect(fleet.read('near', said, probe)).toMatchObject({ outcome: believed });
       expect(await route()).toBeUndefined();
       fleet.fromHome(look(800));
+    };
+    const later = async (ms: number): Promise<void> => {
+      await clock.runUntil(clock.nowMs() + ms);
+      fleet.heard('near', word);
+    };
+
+    test('what it alone sees is told to nobody, and after three times it is not tried there again for long', async () => {
+      fleet.fromHome(look(800));
+      for (let times = 0; times < 3; times++) {
+        expect(warned).toEqual([]);
+        await contradicted();
+        // Not at once.
+        expect(await route()).toBeUndefined();
+        await fleet.decide();
+        await later(30_000);
+      }
       expect(warned).toEqual(['an observer sees another page than home does']);
       for (const hours of [0, 1, 20]) {
-        await clock.runUntil(1e12 + hours * 3_600_000);
-        fleet.heard('near', word);
+        await later(hours * 3_600_000);
         expect(await route()).toBeUndefined();
       }
-      await fleet.decide();
       expect(kept).toEqual([]);
+    });
+
+    test('that a page was edited and edited back, now and then, is not held against it', async () => {
+      fleet.fromHome(look(800));
+      for (let times = 0; times < 6; times++) {
+        await contradicted();
+        await later(3_600_000);
+        expect((await route())?.observer).toBe('near');
+        fleet.read('near', report(2), probe);
+        await later(3_600_000);
+      }
+      expect(warned).toEqual([]);
+    });
+
+    test('nor that its site did not answer there, or that it handed an errand back', async () => {
+      fleet.fromHome(look(800));
+      const unlookedAt = unlooked(
+        { probe, mandate: { everyMs: 1, forMs: 0, sinceMs: 0 }, base: '', pages: [] },
+        clock.nowMs(),
+      );
+      for (let times = 0; times < 4; times++) {
+        await contradicted(unlookedAt);
+        if (times % 4 === 3) await later(3_600_000);
+      }
+      expect((await route())?.observer).toBe('near');
+      expect(warned).toEqual([]);
+    });
+
+    test('nor what home had seen before it and tells after it', async () => {
+      fleet.fromHome(look(800));
+      for (let times = 0; times < 4; times++) {
+        const late = look(800);
+        await later(1_000);
+        expect((await route())?.observer).toBe('near');
+        fleet.read('near', otherwise(), probe);
+        await later(1_000);
+        fleet.fromHome(late);
+        // It is for home to say still.
+        expect(await route()).toBeUndefined();
+        const seen = look(800);
+        fleet.fromHome({ ...seen, outcome: { ...seen.outcome, body: other } as Observation['outcome'] });
+        // And is as it was.
+        fleet.fromHome(look(800));
+        await later(3_600_000);
+      }
+      expect(warned).toEqual([]);
     });
 
     test('nor is it believed that a page is gone, or that its site must be left alone', async () => {
@@ -378,6 +437,30 @@ describe('a fleet', () => {
     expect(fleet.reports()).toMatchObject([{ state: 'disbelieved' }]);
     expect(fleet.read('near', report(2, { looks: -1 }), probe)).toBeUndefined();
     expect(fleet.read('nobody', report(2), probe)).toBeUndefined();
+  });
+
+  test('what an observer saw before home saw another page was true then, and is told late', async () => {
+    await give();
+    const other = new TextEncoder().encode('quite another page');
+    const elsewise = (): Observation => ({
+      ...look(800),
+      outcome: { ...look(800).outcome, body: other } as Observation['outcome'],
+    });
+    const tells = (of: Uint8Array, agoMs = 0): void =>
+      void fleet.read('near', packReport({ ...says(of), agoMs }, zstdCompressSync(of)), probe);
+    for (let i = 0; i < 4; i++) {
+      fleet.fromHome(look(800));
+      const early = look(800);
+      await clock.runUntil(clock.nowMs() + 10_000);
+      fleet.fromHome(elsewise());
+      tells(body, 5_000);
+      tells(other);
+      // It left before that word, and came late.
+      fleet.fromHome(early);
+      tells(other);
+      fleet.heard('near', word);
+    }
+    expect(fleet.reports()).toMatchObject([{ state: 'there' }]);
   });
 
   test('a look from home that sees another page counts against whoever goes on saying the old', async () => {

@@ -25,16 +25,7 @@ import { Bodies } from './bodies.ts';
 import { Mandates, type MandatesParts } from './mandates.ts';
 import { Placement, type PlacementParts } from './placement.ts';
 import { type Member, Roster, type Word } from './roster.ts';
-import {
-  type Claim,
-  type SiteBook,
-  type Watched,
-  freshBook,
-  fromOf,
-  learnLink,
-  requestsPerLook,
-  untried,
-} from './site-book.ts';
+import { type SiteBook, type Watched, freshBook, fromOf, learnLink, requestsPerLook, untried } from './site-book.ts';
 
 /** Looks of the observer's own between two errands. */
 const looksPerErrand = 4;
@@ -49,6 +40,8 @@ const tryAgainMsMin = 15_000;
 const tryAgainMsMax = 86_400_000;
 /** After so many rounds of tries it rests for as long as any. */
 const restedOften = 1 + Math.ceil(Math.log2(tryAgainMsMax / tryAgainMsMin));
+/** A page may be edited and edited back between two looks, but hardly so many times in a row. */
+const contradictedMax = 3;
 /** One errand in so many is carried out from home instead, to compare. */
 const auditEvery = 50;
 
@@ -270,9 +263,11 @@ export class Fleet {
     learnLink(book.home, observation);
     if (outcome.kind !== 'fetched' || isPeek(probe)) return;
     const [print, before] = [fingerprint(outcome.body), this.#bodies.printOf(probe.url)];
-    this.#holdAgainst(probe.site, book, book.claims.get(probe.url), print);
-    book.claims.delete(probe.url);
-    if (book.observer !== undefined && before !== undefined && before !== print) book.contested.set(probe.url, before);
+    this.#holdAgainst(book, probe, print);
+    // What left before the observer's last word is older than that, however late it comes.
+    if (probe.atMs < (book.toldMs.get(probe.url) ?? -Infinity)) return;
+    if (book.observer !== undefined && before !== undefined && before !== print)
+      book.contested.set(probe.url, { print: before, atMs: this.#parts.clock.nowMs() });
     this.#bodies.keep(probe, outcome.body, print);
   }
 
@@ -313,10 +308,7 @@ export class Fleet {
     }
     const observation = { ...told, requests, outcome: { ...outcome, body } };
     if (isPeek(probe)) return observation;
-    if (book.contested.get(probe.url) === report.fingerprint) {
-      book.contested.delete(probe.url);
-      this.#roster.strike(member, 'a look from home saw another page');
-    } else if (book.contested.delete(probe.url)) member.strikes = 0;
+    this.#weigh(member, book, probe.url, report);
     if (report.more > 0) for (const id of probe.pageIds) this.#parts.probeSoon(id);
     if (report.what === 'difference') book.compression.learn(received.payload.length / Math.max(1, body.length));
     this.#bodies.keep(probe, body, report.fingerprint);
@@ -337,22 +329,51 @@ export class Fleet {
     return { ...told, outcome: seen, overtaken: { more: report.more > 0 } };
   }
 
+  /** Home saw another page than the observer had told of: one that goes on seeing the old after that says what is not so. */
+  #weigh(member: Member, book: SiteBook, url: string, { fingerprint: print, agoMs }: Report): void {
+    const nowMs = this.#parts.clock.nowMs();
+    const contested = book.contested.get(url);
+    book.toldMs.set(url, nowMs);
+    // What it saw before home looked was true then.
+    if (!contested || nowMs - agoMs < contested.atMs) return;
+    book.contested.delete(url);
+    if (contested.print === print) this.#roster.strike(member, 'a look from home saw another page');
+    else member.strikes = 0;
+  }
+
   /** Whoever is only tried is measured and not believed: that it saw something else than home is for home to say. */
   #claims(observer: string, book: SiteBook, { url }: Probe, { observation, fingerprint: print }: Report): boolean {
     const before = this.#bodies.printOf(url) ?? '';
-    if (observation.outcome.kind === 'fetched' && print === before) return false;
-    book.claims.set(url, { observer, print, before });
+    const { kind } = observation.outcome;
+    if (kind === 'fetched' && print === before) {
+      book.contradicted.delete(observer);
+      return false;
+    }
+    const saw = kind === 'fetched' || kind === 'gone' ? print : undefined;
+    book.claims.set(url, { observer, print: saw, before, atMs: this.#parts.clock.nowMs() });
     return true;
   }
 
-  /** Home has looked too. An observer that alone sees another page has no business with the site for as long as any rests. */
-  #holdAgainst(site: string, book: SiteBook, claim: Claim | undefined, print: string): void {
-    if (!claim || print === claim.print || print !== claim.before) return;
-    Object.assign(untried(book, claim.observer), {
-      tries: triesAtOnce * restedOften,
-      triedMs: this.#parts.clock.nowMs(),
-    });
-    this.#parts.log('warn', 'an observer sees another page than home does', { site, observer: claim.observer });
+  /**
+   * Home has looked too. An observer that alone sees another page is tried anew, later; when that has happened again and again
+   * it has no business with the site for as long as any rests.
+   */
+  #holdAgainst(book: SiteBook, { site, url, atMs }: Probe, print: string): void {
+    const claim = book.claims.get(url);
+    // A look that left before the claim came says nothing of it, however late it is told.
+    if (!claim || atMs < claim.atMs) return;
+    book.claims.delete(url);
+    if (claim.print === undefined) return;
+    const { observer } = claim;
+    if (print === claim.print) book.contradicted.delete(observer);
+    if (print === claim.print || print !== claim.before) return;
+    const times = (book.contradicted.get(observer) ?? 0) + 1;
+    book.contradicted.set(observer, times);
+    const { tries } = fromOf(book, observer);
+    const rounds = times < contradictedMax ? Math.max(1, Math.ceil(tries / triesAtOnce)) : restedOften;
+    Object.assign(untried(book, observer), { tries: triesAtOnce * rounds, triedMs: this.#parts.clock.nowMs() });
+    if (times >= contradictedMax)
+      this.#parts.log('warn', 'an observer sees another page than home does', { site, observer });
   }
 
   reports(): readonly ObserverReport[] {

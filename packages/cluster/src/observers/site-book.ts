@@ -24,8 +24,10 @@ interface TriedLink extends MeasuredLink {
 
 export interface Claim {
   readonly observer: string;
-  /** The fingerprint of what it saw; empty where it saw nothing. */
-  readonly print: string;
+  /** When it came. */
+  readonly atMs: number;
+  /** The fingerprint of what it saw; empty where it saw that the page is gone, undefined where it did not get to see it. */
+  readonly print: string | undefined;
   /** Of what home had seen before. */
   readonly before: string;
 }
@@ -51,8 +53,12 @@ export interface SiteBook {
   readonly said: Map<string, string>;
   /** What one that is only being tried said a URL was, where home had seen something else before. */
   readonly claims: Map<string, Claim>;
-  /** What the observer last said a URL's fingerprint was, while a look from home said otherwise. */
-  readonly contested: Map<string, string>;
+  /** How often in a row each of those saw what home did not. */
+  readonly contradicted: Map<string, number>;
+  /** What the observer last said a URL's fingerprint was, while a look from home said otherwise, and when. */
+  readonly contested: Map<string, { readonly print: string; readonly atMs: number }>;
+  /** When the observer last said of each URL what it is. */
+  readonly toldMs: Map<string, number>;
 }
 
 export function freshBook(): SiteBook {
@@ -70,7 +76,9 @@ export function freshBook(): SiteBook {
     moving: undefined,
     said: new Map(),
     claims: new Map(),
+    contradicted: new Map(),
     contested: new Map(),
+    toldMs: new Map(),
   };
 }
 
