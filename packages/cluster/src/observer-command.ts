@@ -2,7 +2,7 @@
 import { join as joinPath } from 'node:path';
 import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
-import { type Clock, type Observer, steadyClock } from 'revisit/ports';
+import { type Clock, type Locked, type Observer, lockFolder, steadyClock } from 'revisit/ports';
 import { Intake } from './dispatch/intake.ts';
 import { askLeave } from './dispatch/leave.ts';
 import { Once, type Pieces } from './dispatch/once.ts';
@@ -12,6 +12,7 @@ import { type Joining, type Parting, join, whileWelcome } from './joining.ts';
 import { type Errand, unlooked, unpackErrand } from './observers/errand.ts';
 import { Journal } from './observers/journal.ts';
 import { type Judge, Lookout } from './observers/lookout.ts';
+import { OnlyOne, whoAsks } from './observers/only-one.ts';
 import { Pulse } from './pulse.ts';
 
 export interface ObserverCommand extends Joining {
@@ -42,10 +43,23 @@ export async function runObserver(command: ObserverCommand, signal: AbortSignal)
   const joined = await join(command, 'observer');
   if (joined.kind === 'wrong') return joined;
   const { connection, name } = joined;
+  const held = holdName(command.folder, name);
+  if (held.kind !== 'locked') {
+    await connection.close();
+    return held;
+  }
+  const only = new OnlyOne(connection, name);
+  const outdone = await Promise.race([only.outdone, only.start().then(() => undefined)]);
+  if (outdone !== undefined) {
+    held.release();
+    await connection.close();
+    return { kind: 'failed', sentence: outdone };
+  }
   let journal: Journal;
   try {
     journal = await Journal.open(joinPath(command.folder, `${name}.findings`));
   } catch (error) {
+    held.release();
     await connection.close();
     return { kind: 'wrong', sentence: `--data ${command.folder}: ${(error as Error).message}` };
   }
@@ -58,12 +72,23 @@ export async function runObserver(command: ObserverCommand, signal: AbortSignal)
   const idleMs = clock.nowMs() - (journal.aliveMs ?? -Infinity);
   await clock.sleep(Math.max(0, Math.min(command.spacingMs, command.spacingMs + wordEveryMs - idleMs)), signal);
   const post = new Post({ ...command, name }, connection, lookout, journal, clock);
-  return whileWelcome(joined, observer, signal, async (until) => {
+  const unwanted = Promise.race([joined.refused, only.outdone]);
+  return whileWelcome({ ...joined, refused: unwanted }, observer, signal, async (until) => {
     await Promise.all([post.take(until), post.speak(until), patrol(lookout, clock, until)]);
     post.leave();
     // What it has found and not told stays on its disk.
     await journal.close();
+    held.release();
   });
+}
+
+/** The name, for this process alone; observers of several names may share a folder. */
+function holdName(folder: string, name: string): Locked | Parting {
+  const lock = lockFolder(joinPath(folder, `${name}.lock`));
+  if (lock.kind === 'locked') return lock;
+  if (lock.kind === 'failed') return { kind: 'wrong', sentence: `--data ${folder}: ${lock.sentence}` };
+  const sentence = `Another observer is at work as ${name} with --data ${folder}, and two of a name would ask its sites twice as often; end that one, or give this one a name, a key and a folder of its own.`;
+  return { kind: 'failed', sentence };
 }
 
 /** Looks go on whether or not anybody can be told. */
@@ -177,7 +202,8 @@ class Post {
   async speak(signal: AbortSignal): Promise<void> {
     const ears = this.#connection.subscribe(subjects.ask(this.#command.name), {
       callback: (error, message) => {
-        if (error) return;
+        // Who is there is said elsewhere.
+        if (error || whoAsks(message.string()) !== undefined) return;
         void this.#reply(message.json<Question>()).then((answer) => message.respond(JSON.stringify(answer)));
       },
     });

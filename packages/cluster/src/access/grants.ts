@@ -44,6 +44,8 @@ function permissionsOf({ role, name, key }: Grant): Permissions {
           subjects.observation('*', name),
           subjects.begin('*', name),
           subjects.word(name),
+          // Whether another of its name is there.
+          subjects.ask(name),
           ...pulling(streams.errands, name),
         ],
         subscribe: [inbox, subjects.ask(name)],

@@ -7,6 +7,7 @@
  *   no     somebody else has, or nobody waits for it any more: its message is of no use
  *   back   another coordinator let it go out, and nobody knows who has begun it: it is to be handed back unlooked
  */
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Clock, Probe } from 'revisit/ports';
@@ -17,6 +18,8 @@ const leaves: readonly string[] = ['yes', 'no', 'back'] satisfies Leave[];
 
 /** Several processes may share a key and so a name; who each is beside it. */
 export const self = `${hostname()}-${process.pid}`;
+/** Machines may be called the same, and so may their processes. */
+const unmistakable = `${self}-${randomBytes(6).toString('hex')}`;
 
 /** An answer that takes longer is of no use: whoever gives it counts on a look that begins at once. */
 const answerMsMax = 1_000;
@@ -40,7 +43,7 @@ export async function askLeave(
   while (clock.nowMs() < untilMs && !connection.isClosed()) {
     try {
       const asked = { timeout: answerMsMax };
-      const answer = await connection.request(subjects.begin(shardOf(site), name), `${self} ${id}`, asked);
+      const answer = await connection.request(subjects.begin(shardOf(site), name), `${unmistakable} ${id}`, asked);
       const said = answer.string();
       if (leaves.includes(said)) return said as Leave;
     } catch {
