@@ -324,7 +324,10 @@ export class Fleet {
       this.#bodies.drop(probe.url);
       return report.what === 'whole' ? this.#roster.strike(member, 'it is not what it says it is') : undefined;
     }
-    this.#site(probe.site).past.heard(probe.url, member.name, report.observation.endedAtMs);
+    const { past } = this.#site(probe.site);
+    past.heard(probe.url, member.name, report.observation.endedAtMs);
+    // The rest of it before home looks again, which would take it for what is there now.
+    if (report.more > 0) past.owes(probe.url, member.name);
     const seen = outcome.kind === 'fetched' ? { ...outcome, body: body! } : outcome;
     return { ...told, outcome: seen, overtaken: { more: report.more > 0 } };
   }

@@ -84,10 +84,9 @@ test('is asked for what it found under a mandate that has run out, and for nothi
   fleet.ended(probe.site);
   const told = fleet.read('near', tells(other, { agoMs: 30_000, found: true, more: 1 }), probe);
   expect(told).toMatchObject({ toldAfterMs: 30_000, overtaken: { more: true }, outcome: { body: other } });
-  // The next errand says that it has arrived; what home has seen stays what all is held against.
-  says(['x']);
+  // The next errand asks for the rest and says that it has arrived; what home has seen stays what all is held against.
   const next = (await fleet.route(probe))!;
-  expect(next.errand).toMatchObject({ arrivedMs: 7_000, base: fingerprint(body) });
+  expect(next.errand).toMatchObject({ foundOnly: true, arrivedMs: 7_000, base: fingerprint(body) });
   fleet.ended(probe.site);
   // Asked for once, home has its turn.
   expect((await fleet.route(probe))?.errand.foundOnly).toBeUndefined();
