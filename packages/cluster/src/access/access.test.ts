@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,6 +82,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
     afterAll(async () => {
       await Promise.all(connections.map((connection) => connection.close()));
       child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
     });
 
     /** What became of saying something: `taken` when the server says that a stream has it. */

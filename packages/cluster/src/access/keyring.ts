@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
-import { type Grant, type NatsServing, type Role, accountsConfig, natsConfig } from './grants.ts';
+import { type Grant, type NatsServing, type Role, accountsConfig, inboxOf, natsConfig } from './grants.ts';
 import { keyText } from './key-file.ts';
 
 const nameForm = /^[a-z0-9][a-z0-9-]{0,39}$/;
@@ -13,7 +13,17 @@ interface Kept {
 }
 
 export type Granted =
-  | { readonly kind: 'done'; readonly seedFile: string | undefined; readonly configFile: string }
+  | {
+      readonly kind: 'done';
+      readonly seedFile: string;
+      readonly configFile: string;
+      /** Where its answers must go. */
+      readonly inbox: string;
+    }
+  | { readonly kind: 'wrong'; readonly sentence: string };
+
+export type Removed =
+  | { readonly kind: 'done'; readonly configFile: string }
   | { readonly kind: 'wrong'; readonly sentence: string };
 
 export class Keyring {
@@ -64,16 +74,16 @@ export class Keyring {
     const seedFile = join(this.#folder, `${name}.nk`);
     writeFileSync(seedFile, keyText(pair.getSeed(), role, name), { mode: 0o600 });
     chmodSync(seedFile, 0o600);
-    return { kind: 'done', seedFile, configFile: this.configFile };
+    return { kind: 'done', seedFile, configFile: this.configFile, inbox: inboxOf(pair.getPublicKey()) };
   }
 
   /** The key opens nothing any more once the servers have read their configuration again. */
-  remove(name: string): Granted {
+  remove(name: string): Removed {
     const kept = this.#read();
     if (!kept.grants.some((grant) => grant.name === name))
       return { kind: 'wrong', sentence: `name ${name}: nobody has a key by this name` };
     this.#write({ ...kept, grants: kept.grants.filter((grant) => grant.name !== name) });
     rmSync(join(this.#folder, `${name}.nk`), { force: true });
-    return { kind: 'done', seedFile: undefined, configFile: this.configFile };
+    return { kind: 'done', configFile: this.configFile };
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Emigrant, Look, Store } from 'revisit/ports';
@@ -17,7 +17,10 @@ let server: PostgresServer;
 beforeAll(async () => {
   server = await startPooled();
 });
-afterAll(() => server.end());
+afterAll(async () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  await server.end();
+});
 
 const pages = 12;
 /** More versions in all than go into one batch. */
@@ -59,8 +62,11 @@ function lookOf(id: string, version: number): Look {
   };
 }
 
+const folders: string[] = [];
+
 async function filled(): Promise<{ readonly folder: string; readonly store: Store; readonly ids: readonly string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'revisit-migrate-'));
+  folders.push(folder);
   const opened = openSqlite(join(folder, 'revisit.db'));
   if (opened.kind === 'failed') throw new Error(opened.sentence);
   const { store } = opened;

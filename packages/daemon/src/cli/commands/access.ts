@@ -19,9 +19,12 @@ async function add(role: string, name: string, options: AccessOptions): Promise<
   if (!known) return wrong(`role ${role}: ${roles.join(', ')} are known`);
   const granted = new Keyring(options.folder).add(known, name);
   if (granted.kind === 'wrong') return wrong(granted.sentence);
-  print(granted.seedFile!);
+  print(granted.seedFile);
   note(`${granted.seedFile} is the key of ${role} ${name}: carry it there and keep it secret.`);
   note(`${granted.configFile} lets it in. ${reload}`);
+  if (known === 'reader')
+    note(`Its answers must go to ${granted.inbox}, which no other key hears: give that to the client as inbox prefix, as in
+  nats --nkey ${granted.seedFile} --inbox-prefix ${granted.inbox} consumer add REVISIT_CHANGES ${name} --pull --filter 'revisit.change.>'`);
   return done;
 }
 
