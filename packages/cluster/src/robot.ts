@@ -15,7 +15,7 @@ import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import type { Clock, Observer, Probe } from 'revisit/ports';
 import { Intake } from './dispatch/intake.ts';
-import { askLeave, self } from './dispatch/leave.ts';
+import { askLeave, sayThere, self } from './dispatch/leave.ts';
 import { Once, type Pieces } from './dispatch/once.ts';
 import { consumers, pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { handedBack, packObservation, unpackProbe } from './dispatch/wire.ts';
@@ -33,10 +33,15 @@ export interface RobotOptions {
   readonly log: (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void;
 }
 
+/** Often enough that several are heard within two leases. */
+const sayEveryMs = 2_000;
 /** Between two tries to send a result while the servers are away. */
 const restMs = 500;
 /** A result that cannot be sent for so long is of no use: its page has been looked at again. */
 const sendMsMax = 10 * 60_000;
+
+const noProbes =
+  'no probes can be had: the NATS servers are away or without JetStream, or no coordinator has been there yet; it is tried again';
 
 export class Robot {
   readonly #options: RobotOptions;
@@ -53,13 +58,21 @@ export class Robot {
       stream: streams.probes,
       consumer: consumers.robots,
       work: (message) => this.#handle(message),
-      trouble: (error) => log('warn', 'no probes can be had', { error: error.message }),
+      trouble: (error) => log('warn', noProbes, { error: error.message }),
+      mended: () => log('info', 'probes come again'),
     });
   }
 
   /** Works until the signal, then finishes what it has begun. */
-  run(signal: AbortSignal): Promise<void> {
-    return this.#intake.run(signal);
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#intake.run(signal), this.#say(signal)]);
+  }
+
+  async #say(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      sayThere(this.#options);
+      await this.#options.clock.sleep(sayEveryMs, signal);
+    }
   }
 
   async #handle(message: JsMsg): Promise<void> {

@@ -137,7 +137,7 @@ export class Carrier implements Observer {
   }
 
   robots(): readonly RobotReport[] {
-    return this.#crew.reports(this.#clock.nowMs());
+    return this.#crew.reports(this.#clock.nowMs(), this.#leaseMs);
   }
 
   /** Probes that went out and have not ended. */
@@ -159,7 +159,12 @@ export class Carrier implements Observer {
     if (this.#admitting.has(shard)) return;
     this.#admitting.set(
       shard,
-      hearBeginners(this.#connection, shard, (id) => this.#open.get(id)),
+      hearBeginners(
+        this.#connection,
+        shard,
+        (id) => this.#open.get(id),
+        (name, process) => this.#crew.there(name, process, this.#clock.nowMs()),
+      ),
     );
   }
 

@@ -29,6 +29,7 @@ test('counts what each robot answered, in all and in the last minute, and what i
       looks: 90,
       looksLastMinute: 59,
       handedBack: 1,
+      there: true,
       lastHeardMs: startMs + 90_000,
     },
     {
@@ -37,6 +38,7 @@ test('counts what each robot answered, in all and in the last minute, and what i
       looks: 1,
       looksLastMinute: 1,
       handedBack: 0,
+      there: true,
       lastHeardMs: startMs + 90_000,
     },
   ]);
@@ -70,4 +72,21 @@ test('those silent for ten minutes are forgotten, and of too many the longest si
   const kept = names(startMs + 600_004);
   expect(kept).toHaveLength(2_000);
   expect([kept[0], kept.at(-1)]).toEqual(['r1000', 'r2999']);
+});
+
+test('one that says so is there, with or without work; one that is silent for two leases is named with when it was last heard', () => {
+  const book = new CrewBook();
+  book.heard('r1', 'm-1', look(), startMs);
+  for (let ms = 0; ms <= 20_000; ms += 2_000) book.there('r2', 'm-2', startMs + ms);
+  const standing = (ms: number) =>
+    book.reports(startMs + ms, 4_000).map(({ name, there, lastHeardMs }) => [name, there, lastHeardMs - startMs]);
+  expect(standing(20_000)).toEqual([
+    ['r1', false, 0],
+    ['r2', true, 20_000],
+  ]);
+  expect(standing(28_001)).toEqual([
+    ['r1', false, 0],
+    ['r2', false, 20_000],
+  ]);
+  expect(standing(601_000)).toEqual([['r2', false, 20_000]]);
 });

@@ -1,10 +1,13 @@
 /**
- * Which robots are there, as a coordinator knows it: from what comes back. One that nobody has asked for long is as silent as one
- * that has gone, so after a while both are forgotten.
+ * Which robots are there, as a coordinator knows it: from what comes back, and from those that say so. One that has gone is named for
+ * a while with when it was last heard, and then forgotten.
  */
 import { Lately, type Observation, type RobotReport } from 'revisit/ports';
 
 const silentMsMax = 10 * 60_000;
+/** For how many leases one that says nothing is taken to be there. */
+const thereLeases = 2;
+const usualLeaseMs = 4_000;
 /** More robots than any coordinator has; the longest silent are forgotten first. */
 const robotsMax = 2_000;
 /** What robots say of themselves is theirs to choose. */
@@ -25,29 +28,40 @@ export class CrewBook {
 
   /** `name` is a word of a subject, and so without spaces. */
   heard(name: string, said: string, { outcome, requests }: Observation, nowMs: number): void {
-    const process = processForm.test(said) ? said : '';
-    const key = `${name} ${process}`;
-    const known = this.#robots.get(key);
-    const robot = known ?? { name, process, lately: new Lately(60_000), looks: 0, handedBack: 0, lastHeardMs: nowMs };
-    robot.lastHeardMs = nowMs;
+    const robot = this.#robot(name, said, nowMs);
     if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined && requests === 0) {
       robot.handedBack++;
     } else {
       robot.looks++;
       robot.lately.add(1, nowMs);
     }
+  }
+
+  /** It says so, with or without work. */
+  there(name: string, said: string, nowMs: number): void {
+    this.#robot(name, said, nowMs);
+  }
+
+  #robot(name: string, said: string, nowMs: number): Robot {
+    const process = processForm.test(said) ? said : '';
+    const key = `${name} ${process}`;
+    const known = this.#robots.get(key);
+    const robot = known ?? { name, process, lately: new Lately(60_000), looks: 0, handedBack: 0, lastHeardMs: nowMs };
+    robot.lastHeardMs = nowMs;
     this.#robots.delete(key);
     this.#robots.set(key, robot);
     if (this.#robots.size > robotsMax) this.#robots.delete(this.#robots.keys().next().value!);
+    return robot;
   }
 
-  reports(nowMs: number): readonly RobotReport[] {
+  reports(nowMs: number, leaseMs = usualLeaseMs): readonly RobotReport[] {
     for (const [key, { lastHeardMs }] of this.#robots) {
       if (nowMs - lastHeardMs <= silentMsMax) break;
       this.#robots.delete(key);
     }
     return Array.from(this.#robots.values(), ({ lately, ...robot }) => ({
       ...robot,
+      there: nowMs - robot.lastHeardMs <= thereLeases * leaseMs,
       looksLastMinute: lately.count(nowMs),
     }));
   }

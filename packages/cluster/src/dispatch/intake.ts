@@ -15,12 +15,14 @@ export interface IntakeParts {
   /** Messages under way at once. */
   readonly breadth: number;
   readonly work: (message: JsMsg) => Promise<void>;
-  /** No messages can be had. */
+  /** No messages can be had, said once; and again they can. */
   readonly trouble: (error: Error) => void;
+  readonly mended?: () => void;
 }
 
 /** Between two tries to reach the queue while the servers are away. */
 const restMs = 500;
+const restMsMax = 4 * restMs;
 /** How long one that leaves goes on with what it has begun; what is left then is handed back by the next. */
 const leaveMsMax = 20_000;
 
@@ -30,6 +32,8 @@ export class Intake {
   /** Messages that were asked for and have not come. */
   #askedFor = 0;
   #freed: () => void = () => {};
+  /** Requests in a row that failed. */
+  #failures = 0;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
@@ -62,14 +66,22 @@ export class Intake {
       for await (const message of await consumer.fetch(pullOf(room))) {
         left--;
         this.#askedFor--;
+        this.#mended();
         this.#begin(message);
       }
+      this.#mended();
     } catch (error) {
-      this.#parts.trouble(error as Error);
-      await this.#parts.clock.sleep(restMs, signal);
+      const often = this.#failures++;
+      if (often === 0) this.#parts.trouble(error as Error);
+      await this.#parts.clock.sleep(Math.min(restMsMax, restMs * 2 ** often), signal);
     }
     this.#askedFor -= left;
     this.#freed();
+  }
+
+  #mended(): void {
+    if (this.#failures > 0) this.#parts.mended?.();
+    this.#failures = 0;
   }
 
   #begin(message: JsMsg): void {

@@ -6,6 +6,8 @@
  *   yes    nobody else has begun it, and nobody else will
  *   no     somebody else has, or nobody waits for it any more: its message is of no use
  *   back   another coordinator let it go out, and nobody knows who has begun it: it is to be handed back unlooked
+ *
+ * On the same way robots say every two seconds that they are there.
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -63,17 +65,26 @@ export interface Beginnable {
   begunBy: string | undefined;
 }
 
-/** Answers for the shard until the subscription ends. */
+/** That somebody is there, whether or not it has work; heard by whoever holds the first shard. */
+export function sayThere({ connection, name }: Pick<Beginner, 'connection' | 'name'>): void {
+  // What is said to a link that is away would be said late, in one breath.
+  if (connection.getServer() !== '' && !connection.isClosed()) connection.publish(subjects.begin(0, name), self);
+}
+
+/** Answers for the shard until the subscription ends; `there` hears who asks, or says that it is there. */
 export function hearBeginners(
   connection: NatsConnection,
   shard: number,
   openOf: (id: string) => Beginnable | undefined,
+  there: (name: string, process: string) => void,
 ): Subscription {
   return connection.subscribe(subjects.begin(shard, '*'), {
     callback: (error, message) => {
       if (error) return;
       const [process = '', id = ''] = message.string().split(' ');
-      message.respond(leaveOf(openOf(id), message.subject.split('.').at(-1)!, process));
+      const name = message.subject.split('.').at(-1)!;
+      if (id === '') return there(name, process);
+      message.respond(leaveOf(openOf(id), name, process));
     },
   });
 }

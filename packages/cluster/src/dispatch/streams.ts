@@ -6,7 +6,8 @@
  *   revisit.errand.OBSERVER    work queue: looks and mandates for one observer, answered like probes
  *   revisit.word.OBSERVER      unkept: an observer is there, and what it has found
  *   revisit.ask.OBSERVER       unkept: questions to an observer
- *   revisit.begin.SHARD.NAME   unkept: whether a look may begin, asked by who has its probe of who holds the shard
+ *   revisit.begin.SHARD.NAME   unkept: whether a look may begin, asked by who has its probe of who holds the shard;
+ *                              without a probe, that a robot is there
  *   revisit.change.SHARD       the log of changes, for anyone who may read it
  *   revisit.notice             unkept words between coordinators: a page was edited, a change was kept
  *   revisit.part               questions between coordinators, each of which answers for its part

@@ -26,7 +26,7 @@ const Observer = Type.Object({
   sites: Type.Array(Type.String(), { description: 'Sites that it has.' }),
   places: Type.Integer({ description: 'URLs that it carries copies of.' }),
   looks: Type.Integer({ description: 'Looks that its reports stand for.' }),
-  reports: Type.Integer(),
+  reports: Type.Integer({ description: 'Answers that it has given since it began.' }),
   latencyMs: Nullable(Type.Number({ description: 'One way between it and the nearest coordinator.' })),
   linkBytes: Type.Integer({ description: 'Bytes that went over the link for it, both ways.' }),
   savedBytes: Type.Integer({ description: 'Bytes that robots would have sent home for the same looks, less those.' }),
@@ -38,6 +38,7 @@ const Robot = Type.Object({
   looks: Type.Integer({ description: 'Looks that it answered to the coordinators that run now.' }),
   looksLastMinute: Type.Integer(),
   handedBack: Type.Integer({ description: 'Probes that it gave back without a look.' }),
+  there: Type.Boolean({ description: 'Whether it was heard in the last two leases.' }),
   lastHeardAt: Time,
 });
 
@@ -147,6 +148,7 @@ function crewOf(parts: readonly Work[]) {
       looks: robot.looks + (known?.looks ?? 0),
       looksLastMinute: robot.looksLastMinute + (known?.looksLastMinute ?? 0),
       handedBack: robot.handedBack + (known?.handedBack ?? 0),
+      there: robot.there || (known?.there ?? false),
       lastHeardMs: Math.max(robot.lastHeardMs, known?.lastHeardMs ?? 0),
     });
   }
@@ -176,7 +178,8 @@ function together(one: ObserverReport, other: ObserverReport): ObserverReport {
     sites: [...one.sites, ...other.sites],
     places: Math.max(one.places, other.places),
     looks: one.looks + other.looks,
-    reports: one.reports + other.reports,
+    // Its own count, for all coordinators.
+    reports: Math.max(one.reports, other.reports),
     latencyMs: latencies.length > 0 ? Math.min(...latencies) : null,
     linkBytes: one.linkBytes + other.linkBytes,
     savedBytes: one.savedBytes + other.savedBytes,

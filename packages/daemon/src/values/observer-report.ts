@@ -8,6 +8,7 @@ export interface ObserverReport {
   readonly places: number;
   /** Looks that its reports stand for. */
   readonly looks: number;
+  /** Answers that it has given since it began, to all coordinators. */
   readonly reports: number;
   readonly latencyMs: number | null;
   /** Bytes that went over the link for it, both ways. */

@@ -9,5 +9,7 @@ export interface RobotReport {
   readonly looksLastMinute: number;
   /** Probes that it gave back without a look: their sites were not to be asked yet, or another had them before and was lost. */
   readonly handedBack: number;
+  /** Heard of lately; of one that is not, only when it was last heard is known. */
+  readonly there: boolean;
   readonly lastHeardMs: number;
 }

@@ -29,7 +29,7 @@ type Robot = NonNullable<Answer<'GET /api/robots'>['crew']>[number];
 
 /** How those that are there suit those that are wanted. */
 function enough(wanted: number, there: number): string {
-  if (there === 0 && wanted > 0) return 'None has answered in the last ten minutes: start one with “revisit robot”.';
+  if (there === 0 && wanted > 0) return 'None is there: start one with “revisit robot”.';
   if (there < wanted) return `${number(wanted - there, 9)} more could be kept busy.`;
   return there > wanted ? 'Fewer would do the same.' : 'As many as can be kept busy.';
 }
@@ -45,14 +45,16 @@ interface CrewProps {
 function Crew({ crew, wanted, linked }: CrewProps) {
   const now = useNow();
   const whole = Math.ceil(wanted);
+  const there = crew.filter((robot) => robot.there).length;
   return (
     <section class="section">
       <h2>
-        Robots: {number(whole, 9)} wanted, {linked ? `${number(crew.length, 9)} there` : 'none to be reached'}
+        Robots: {number(whole, 9)} wanted, {linked ? `${number(there, 9)} there` : 'none to be reached'}
       </h2>
       <p class="soft small">
-        {linked && enough(whole, crew.length)} As many are wanted as the budget can use and the indexing queue can take,
-        of 64 requests at once each; those that were heard in the last ten minutes are listed.
+        {linked && enough(whole, there)} As many are wanted as the budget can use and the indexing queue can take, of 64
+        requests at once each; those that were heard in the last ten minutes are listed, also where they are not there
+        any more.
       </p>
       {crew.length > 0 && (
         <table>
@@ -66,7 +68,7 @@ function Crew({ crew, wanted, linked }: CrewProps) {
                     <Foreign text={robot.process} />
                   </div>
                 </td>
-                <td class="soft still">{ago(robot.lastHeardAt, now)}</td>
+                <td class="soft still">{robot.there ? 'there' : ago(robot.lastHeardAt, now)}</td>
                 <td class="number">{number(robot.looksLastMinute, 9)}</td>
                 <td class="number">
                   {number(robot.looks, 9)}
@@ -230,12 +232,15 @@ function Pools({ value }: { readonly value: Answer<'GET /api/robots'> }) {
   return (
     <section class="section">
       <h2>Other pools</h2>
-      <p class="soft small">What the model forecasts for robots that never wait for the budget or a site.</p>
+      <p class="soft small">
+        What the model forecasts for other numbers of requests at once, of robots that never wait for the budget or a
+        site.
+      </p>
       <Plot
         x={x}
         lines={lines}
-        label="Forecast of starvation and overflow against the number of robots"
-        xLabel="robots"
+        label="Forecast of starvation and overflow against the number of requests at once"
+        xLabel="requests at once"
         yLabel="percent"
         height={200}
       />
