@@ -31,30 +31,32 @@ export interface ClusterWorld {
 
 export type Clustered =
   | { readonly kind: 'read'; readonly value: ClusterWorld }
-  | { readonly kind: 'wrong'; readonly sentence: string };
+  | { readonly kind: 'wrong'; readonly sentence: string }
+  /** The call was right: a server is away. */
+  | { readonly kind: 'failed'; readonly sentence: string };
 
 export async function clusterWorld(config: ClusterConfig): Promise<Clustered> {
   const work = await connect(config.store);
-  if (work.kind === 'failed') return { kind: 'wrong', sentence: `store: ${work.sentence}` };
+  if (work.kind === 'failed') return { kind: unless(work.away), sentence: `store: ${work.sentence}` };
   // Renewing must not stand in line behind large writes, nor wait for long when the server is away.
   const leases = await connect(config.store, { connectionsMax: 1, patienceMs: config.leaseMs / 2 });
   if (leases.kind === 'failed') {
     await work.connection.close();
-    return { kind: 'wrong', sentence: `store: ${leases.sentence}` };
+    return { kind: unless(leases.away), sentence: `store: ${leases.sentence}` };
   }
   const clock = new SharedClock();
   const askedAtMs = clock.ownMs();
   const [said] = await leases.connection.query<{ now: number }>(`SELECT ${serverNow} AS now`);
   clock.heard(said!.now, askedAtMs);
   const connections = { work: work.connection, leases: leases.connection };
-  const wrong = async (sentence: string): Promise<Clustered> => {
+  const ended = async (kind: 'wrong' | 'failed', sentence: string): Promise<Clustered> => {
     await Promise.all(Object.values(connections).map((connection) => connection.close()));
-    return { kind: 'wrong', sentence };
+    return { kind, sentence };
   };
   const seal = await sealOf(new PostgresStore(work.connection));
-  if (seal.kind === 'failed') return wrong(`store: ${seal.fault.sentence}`);
+  if (seal.kind === 'failed') return ended(unless(seal.fault.code === 'store-away'), `store: ${seal.fault.sentence}`);
   const linked = await linkWith(config, clock);
-  if (linked.kind === 'wrong') return wrong(linked.sentence);
+  if (linked.kind !== 'read') return ended(linked.kind, linked.sentence);
   const coordinator = new Coordinator(config, connections, linked.value, clock, seal.value);
   const { carrier } = coordinator;
   return {
@@ -73,6 +75,8 @@ export async function clusterWorld(config: ClusterConfig): Promise<Clustered> {
   };
 }
 
+const unless = (away: boolean): 'wrong' | 'failed' => (away ? 'failed' : 'wrong');
+
 /** Servers that were just started need some seconds to agree on who leads; until then they answer nothing about streams. */
 const electionMsMax = 30_000;
 const electionPollMs = 500;
@@ -81,10 +85,10 @@ const electing = /timeout|temporarily unavailable|no responders/i;
 async function linkWith(
   config: ClusterConfig,
   clock: Clock,
-): Promise<{ kind: 'read'; value: NatsConnection | undefined } | { kind: 'wrong'; sentence: string }> {
+): Promise<{ kind: 'read'; value: NatsConnection | undefined } | { kind: 'wrong' | 'failed'; sentence: string }> {
   if (config.nats === undefined) return { kind: 'read', value: undefined };
   const linked = await link({ ...config, nats: config.nats }, 'coordinator');
-  if (linked.kind === 'failed') return { kind: 'wrong', sentence: linked.sentence };
+  if (linked.kind === 'failed') return { kind: unless(linked.away === true), sentence: linked.sentence };
   for (const untilMs = clock.nowMs() + electionMsMax; ;) {
     try {
       await ensureStreams(linked.connection, config.natsReplicas, config.leaseMs);

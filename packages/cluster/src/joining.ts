@@ -21,7 +21,7 @@ export type Joined =
       /** Resolves with a sentence when its key is taken back, and else never. */
       readonly refused: Promise<string>;
     }
-  | { readonly kind: 'wrong'; readonly sentence: string };
+  | { readonly kind: 'wrong' | 'failed'; readonly sentence: string };
 
 /** How one that joined ended: by itself in peace, or because it was asked wrongly, or because it cannot go on. */
 export type Parting =
@@ -31,7 +31,7 @@ export type Parting =
 
 export async function join(joining: Joining, role: 'robot' | 'observer'): Promise<Joined> {
   const linked = await link(joining, `${role} ${joining.name ?? joining.usualName}`);
-  if (linked.kind === 'failed') return { kind: 'wrong', sentence: linked.sentence };
+  if (linked.kind === 'failed') return { kind: linked.away ? 'failed' : 'wrong', sentence: linked.sentence };
   const { connection, key } = linked;
   const name = joining.name ?? key?.madeFor?.name ?? joining.usualName;
   const sentence = misnamed(joining, role, name, key) ?? (await unwritable(joining, name, connection));

@@ -41,7 +41,7 @@ const patrolMsMax = 500;
 export async function runObserver(command: ObserverCommand, signal: AbortSignal): Promise<Parting> {
   const clock = steadyClock;
   const joined = await join(command, 'observer');
-  if (joined.kind === 'wrong') return joined;
+  if (joined.kind !== 'joined') return joined;
   const { connection, name } = joined;
   const held = holdName(command.folder, name);
   if (held.kind !== 'locked') {

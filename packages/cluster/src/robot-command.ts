@@ -11,7 +11,7 @@ export interface RobotCommand extends Joining {
 
 export async function runRobot(command: RobotCommand, signal: AbortSignal): Promise<Parting> {
   const joined = await join(command, 'robot');
-  if (joined.kind === 'wrong') return joined;
+  if (joined.kind !== 'joined') return joined;
   const { connection, name } = joined;
   const clock = steadyClock;
   const pulse = new Pulse(clock);

@@ -267,7 +267,9 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   const port = typeof address === 'object' && address ? address.port : config.port;
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   folder.announce(reachable(url), localKey);
-  log('info', 'watching', { url, pages: loop.collection.size, policy: collections.value.policy.name });
+  // One of several takes its part up after this; the store has them all.
+  const pageCount = world.elsewhere ? (await folder.store.counts()).pages : loop.collection.size;
+  log('info', 'watching', { url, pages: pageCount, policy: collections.value.policy.name });
   const follow = async (): Promise<void> => {
     await telling.subscribers.refresh();
     await followSettings(desk, config);

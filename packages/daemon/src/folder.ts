@@ -61,7 +61,7 @@ function hold(folder: string): Locked | Held | Unusable {
 export function openFolder(folder: string): OpenOutcome {
   const lock = hold(folder);
   if (lock.kind !== 'locked') return lock;
-  if (existsSync(join(folder, sharedMark))) {
+  if (sharesStore(folder)) {
     lock.release();
     return {
       kind: 'failed',
@@ -87,6 +87,9 @@ export function openFolder(folder: string): OpenOutcome {
 }
 
 /** The folder of a coordinator, whose state is elsewhere: commands on its machine find it here. */
+/** Whether the folder is a coordinator's: what it watches is in the store of its cluster. */
+export const sharesStore = (folder: string): boolean => existsSync(join(folder, sharedMark));
+
 export function shareFolder(folder: string, shared: Opening): Opening | Held | Unusable {
   const lock = hold(folder);
   if (lock.kind !== 'locked') return lock;

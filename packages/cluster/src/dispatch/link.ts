@@ -54,13 +54,25 @@ export async function unlink(connection: NatsConnection): Promise<void> {
 
 export type Linked =
   | { readonly kind: 'linked'; readonly connection: NatsConnection; readonly key: HeldKey | undefined }
-  | { readonly kind: 'failed'; readonly sentence: string };
+  | {
+      readonly kind: 'failed';
+      readonly sentence: string;
+      /** The call was right, and no server answered. */
+      readonly away?: true;
+    };
+
+/** What the client knows; one without any is a name or an address. */
+const schemes: readonly string[] = ['nats', 'tls'];
 
 export async function link(options: LinkOptions, name: string): Promise<Linked> {
   const { nats, natsKey, natsCa } = options;
-  const failed = (sentence: string): Linked => ({ kind: 'failed', sentence });
+  const failed = (sentence: string) => ({ kind: 'failed' as const, sentence });
   const unread = (option: string, file: string, error: unknown): Linked =>
     failed(`--${option} ${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+  const servers = nats.split(',');
+  const strange = servers.find((server) => !schemes.includes(/^(.*):\/\//.exec(server)?.[1] ?? 'nats'));
+  if (strange !== undefined)
+    return failed(`--nats ${strange}: an address such as nats://127.0.0.1:4222 or tls://nats.example:4222 is expected`);
   let key: HeldKey | undefined;
   if (natsKey !== undefined) {
     try {
@@ -82,7 +94,6 @@ export async function link(options: LinkOptions, name: string): Promise<Linked> 
     ...(key ? { authenticator: nkeyAuthenticator(key.seed), inboxPrefix: inboxOf(key.publicKey) } : {}),
     ...(ca === undefined ? {} : { tls: { ca } }),
   };
-  const servers = nats.split(',');
   try {
     if (servers.length > 1) await tryEach(servers, known);
     const connection = await connect({
@@ -98,7 +109,7 @@ export async function link(options: LinkOptions, name: string): Promise<Linked> 
     return { kind: 'linked', connection, key };
   } catch (error) {
     if (!(error instanceof AuthorizationError))
-      return failed(`--nats ${nats} cannot be used (${(error as Error).message})`);
+      return { ...failed(`--nats ${nats} cannot be used (${(error as Error).message})`), away: true };
     return failed(natsKey === undefined ? `--nats ${nats}: the servers ask for a key (--nats-key)` : refused(options));
   }
 }

@@ -21,7 +21,11 @@ const restMsMax = 2_000;
 
 export type Connected =
   | { readonly kind: 'connected'; readonly connection: Connection }
-  | { readonly kind: 'failed'; readonly sentence: string };
+  | {
+      readonly kind: 'failed';
+      readonly sentence: string;
+      /** Whether it is there no more or not yet. */ readonly away: boolean;
+    };
 
 export function faultOf(error: unknown): Fault {
   if (error instanceof StoreFailed) return error.fault;
@@ -152,10 +156,11 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     const outcome = await connection.write(migrate);
     if (outcome.kind === 'kept' && outcome.value === undefined) return { kind: 'connected', connection };
     await connection.close();
-    return { kind: 'failed', sentence: outcome.kind === 'kept' ? outcome.value! : outcome.fault.sentence };
+    if (outcome.kind === 'kept') return { kind: 'failed', sentence: outcome.value!, away: false };
+    return { kind: 'failed', sentence: outcome.fault.sentence, away: outcome.fault.code === 'store-away' };
   } catch (error) {
     await connection.close();
-    return { kind: 'failed', sentence: `The database cannot be used: ${(error as Error).message}.` };
+    return { kind: 'failed', sentence: `The database cannot be used: ${(error as Error).message}.`, away: false };
   }
 }
 

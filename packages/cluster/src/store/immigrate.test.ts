@@ -153,6 +153,14 @@ test('what differs is found, and a database with pages of its own is left alone'
   const source = sourceOf(folder);
   const forgetful: Emigrant = { ...source, rows: (table, ...asked) => source.rows(table, ...asked) };
   expect(await moveIn(connection, forgetful, folder)).toMatchObject({ kind: 'moved' });
+  const forge = (by: number) => connection.query('UPDATE changes SET at = at + $1 WHERE sequence = 2', [by]);
+  await forge(1);
+  const forged = await moveIn(connection, forgetful, folder);
+  expect(forged).toMatchObject({ kind: 'differs' });
+  expect((forged as { sentence: string }).sentence).toMatch(
+    /^changes: \d+ rows on both sides, but not the same \(the first that differs: sequence 2 in the database\)$/,
+  );
+  await forge(-1);
   await connection.query(`UPDATE contents SET packed = 'x' WHERE name = (SELECT name FROM contents LIMIT 1)`);
   const blind: Emigrant = {
     ...forgetful,

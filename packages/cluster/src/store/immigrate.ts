@@ -231,11 +231,20 @@ async function verify(connection: Connection, source: Emigrant): Promise<Move> {
     const read = table.name === 'looks' ? looksHere : rowsHere;
     const here = await digest((after) => connection.must((sql) => read(sql, table, after)), table);
     const there = await digest((after) => Promise.resolve(source.rows(table, after, batchRows)), table);
-    if (here.rows !== there.rows)
-      return { kind: 'differs', sentence: `${table.name}: ${there.rows} rows in the folder, ${here.rows} moved` };
-    if (here.hash !== there.hash)
-      return { kind: 'differs', sentence: `${table.name}: ${here.rows} rows on both sides, but not the same` };
-    tables.push({ name: table.name, ...here });
+    if (here.rows === there.rows && here.hash === there.hash) {
+      tables.push({ name: table.name, ...here });
+      continue;
+    }
+    const first = await firstDifference(
+      table,
+      (after) => connection.must((sql) => read(sql, table, after)),
+      (after) => Promise.resolve(source.rows(table, after, batchRows)),
+    );
+    const how =
+      here.rows === there.rows
+        ? `${here.rows} rows on both sides, but not the same`
+        : `${there.rows} rows in the folder, ${here.rows} moved`;
+    return { kind: 'differs', sentence: `${table.name}: ${how}${first}` };
   }
   const lacking = await connection.query<{ pk: number }>(
     'SELECT pk FROM versions LEFT JOIN contents ON contents.name = versions.content WHERE contents.name IS NULL LIMIT 1',
@@ -272,21 +281,46 @@ async function rowsHere(
 
 const texts = new Set(['subscriptions.id', 'memory.key', 'in_flight.id']);
 
-async function digest(
-  read: (after: readonly Cell[] | undefined) => Promise<readonly (readonly Cell[])[]>,
-  table: MovedTable,
-): Promise<{ readonly rows: number; readonly hash: string }> {
-  const hash = createHash('sha256');
-  let count = 0;
+type Reader = (after: readonly Cell[] | undefined) => Promise<readonly (readonly Cell[])[]>;
+
+const isOwn = (table: MovedTable, row: readonly Cell[]): boolean =>
+  // What the two stores say of themselves is no part of the move.
+  table.name === 'memory' && /^(alive|published)$/.test(String(row[0]));
+
+const keyOf = (table: MovedTable, row: readonly Cell[]): readonly Cell[] =>
+  table.key.map((name) => row[table.columns.indexOf(name)]!);
+
+/** Row by row, in the order of their keys. */
+async function* rowsOf(read: Reader, table: MovedTable): AsyncGenerator<readonly Cell[]> {
   for (let after: readonly Cell[] | undefined; ;) {
     const rows = await read(after);
-    if (rows.length === 0) return { rows: count, hash: hash.digest('hex').slice(0, 16) };
-    for (const row of rows) {
-      // What the two stores say of themselves is no part of the move.
-      if (table.name === 'memory' && /^(alive|published)$/.test(String(row[0]))) continue;
-      hash.update(textOf(row));
-      count++;
-    }
-    after = table.key.map((name) => rows.at(-1)![table.columns.indexOf(name)]!);
+    if (rows.length === 0) return;
+    for (const row of rows) if (!isOwn(table, row)) yield row;
+    after = keyOf(table, rows.at(-1)!);
   }
+}
+
+/** Which row is the first that is not the same on both sides. */
+async function firstDifference(table: MovedTable, here: Reader, there: Reader): Promise<string> {
+  const others = rowsOf(there, table);
+  for await (const row of rowsOf(here, table)) {
+    const { value: other } = (await others.next()) as { value: readonly Cell[] | undefined };
+    if (other && textOf(row) === textOf(other)) continue;
+    const key = keyOf(table, row).map(String).join(', ');
+    return ` (the first that differs: ${table.key.join(', ')} ${key} in the database)`;
+  }
+  const { value: lacking } = (await others.next()) as { value: readonly Cell[] | undefined };
+  return lacking
+    ? ` (the first that is missing: ${table.key.join(', ')} ${keyOf(table, lacking).map(String).join(', ')})`
+    : '';
+}
+
+async function digest(read: Reader, table: MovedTable): Promise<{ readonly rows: number; readonly hash: string }> {
+  const hash = createHash('sha256');
+  let count = 0;
+  for await (const row of rowsOf(read, table)) {
+    hash.update(textOf(row));
+    count++;
+  }
+  return { rows: count, hash: hash.digest('hex').slice(0, 16) };
 }

@@ -146,10 +146,12 @@ export const fileSchema = z.strictObject({
     .describe('How long an observer of the cluster may look at its sites by itself when its link is lost, such as 10m'),
   lease: z
     .string()
-    .refine((text) => (durationMs(text) ?? 0) >= 1_000, { error: 'a duration of at least 1s is expected, such as 4s' })
+    .refine((text) => (durationMs(text) ?? 0) >= 1_000 && durationMs(text)! <= 3_600_000, {
+      error: 'a duration from 1s to 1h is expected, such as 4s',
+    })
     .optional()
     .describe(
-      'How long a coordinator or robot of the cluster may be silent before others take over its work, such as 4s; at least 1s',
+      'How long a coordinator or robot of the cluster may be silent before others take over its work, such as 4s; from 1s to 1h',
     ),
   host: z.string().optional().describe('The address to listen on; beyond loopback a token is required'),
   port: z

@@ -18,11 +18,13 @@ type Care = { readonly care: SqliteCare; readonly alone: boolean; close(): Promi
 
 /** Reading beside a running daemon is safe; changing anything needs the folder for itself. */
 async function openCare(data: string, alone: boolean): Promise<Care | CommandOutcome> {
+  const { openFolder, sharesStore } = await import('../../folder.ts');
+  if (sharesStore(data))
+    return wrong(
+      `--data ${data}: it is a coordinator's, and all it keeps is in PostgreSQL; back that up with pg_dump, and let pg_amcheck say whether it is sound`,
+    );
   if (!existsSync(join(data, 'revisit.db'))) return wrong(noFolder(data));
-  const [{ openFolder }, { openSqlite }] = await Promise.all([
-    import('../../folder.ts'),
-    import('../../store/sqlite.ts'),
-  ]);
+  const { openSqlite } = await import('../../store/sqlite.ts');
   const folder = openFolder(data);
   if (folder.kind === 'opened') return { care: folder.care, alone: true, close: () => folder.close() };
   if (folder.kind === 'failed' || alone) return failed(folder.sentence);

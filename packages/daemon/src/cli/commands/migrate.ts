@@ -26,14 +26,19 @@ async function migrate(options: MigrateOptions): Promise<CommandOutcome> {
   if (source.kind === 'failed') return wrong(`--data ${source.sentence}`);
   const { connect, moveIn } = await import('@revisit/cluster');
   const connected = await connect(options.to);
-  if (connected.kind === 'failed') return wrong(`--to: ${connected.sentence}`);
+  if (connected.kind === 'failed') return (connected.away ? failed : wrong)(`--to: ${connected.sentence}`);
   const bar = progress('migrate', source.source.rowCount);
   try {
     const outcome = await moveIn(connected.connection, source.source, resolve(options.data), (...at) => bar.to(...at));
     bar.end();
     if (outcome.kind === 'wrong') return wrong(`--to: ${outcome.sentence}`);
-    if (outcome.kind === 'differs') return failed(`${outcome.sentence}; run the same command again`);
     const running = lock.kind === 'held';
+    if (outcome.kind === 'differs')
+      return failed(
+        running
+          ? `${outcome.sentence}; a daemon works on the folder and may have written that meanwhile: run the same command again`
+          : `${outcome.sentence}; nobody works on the folder, so the database was written by somebody else: move into an empty one`,
+      );
     if (options.json) printJson({ ...outcome.moved, final: !running });
     else {
       for (const { name, rows, hash } of outcome.moved.tables) note(`${name}: ${rows} rows, ${hash} on both sides`);

@@ -26,7 +26,7 @@ export function configOptions(command: Command): Command {
 }
 
 /** One process on this machine, or one coordinator of a cluster. */
-async function worldOf(config: Config): Promise<Read<World>> {
+async function worldOf(config: Config): Promise<Read<World> | { readonly kind: 'failed'; readonly sentence: string }> {
   if (config.store === undefined && config.nats === undefined) return { kind: 'read', value: {} };
   if (config.store === undefined)
     return {
@@ -35,7 +35,7 @@ async function worldOf(config: Config): Promise<Read<World>> {
     };
   const [{ clusterWorld }, { createLog }] = await Promise.all([import('@revisit/cluster'), import('../../log.ts')]);
   const world = await clusterWorld({ ...config, store: config.store, log: createLog(config.logLevel) });
-  if (world.kind === 'wrong' || !config.dataNamed) return world;
+  if (world.kind !== 'read' || !config.dataNamed) return world;
   const { shareFolder } = await import('../../folder.ts');
   const opening = shareFolder(config.data, world.value.opening);
   if (opening.kind === 'opened') return { kind: 'read', value: { ...world.value, opening } };
@@ -49,6 +49,7 @@ async function serve(file: string | undefined, flags: Flags): Promise<CommandOut
   const stop = new AbortController();
   const world = await worldOf(config.value);
   if (world.kind === 'wrong') return wrong(world.sentence);
+  if (world.kind === 'failed') return failed(world.sentence);
   const { live } = await import('../../lives.ts');
   const living = await live(config.value, stop.signal, world.value);
   if (living.kind === 'wrong') return wrong(living.sentence);
