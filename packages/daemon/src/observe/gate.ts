@@ -8,8 +8,8 @@
  *   on trial  the wait is over and nothing has succeeded since: one request at a time; success opens, failure closes
  * Quiet hours close a site too, by the operator's rule, and count as neither success nor failure.
  *
- * Spacing counts from the moment the last answer began, not from when it was asked for: what the server sees is then never
- * closer than the rule, however long its connection took to make.
+ * Spacing and the cap count from the moment an answer began, not from when it was asked for: what the server sees is then never
+ * closer, nor more, than the rule, however long its connection took to make. Until then a request counts as one of now.
  */
 
 export interface SiteRules {
@@ -38,17 +38,23 @@ export class Gate {
   failures = 0;
   /** The last time promised to a page that was turned away. */
   promisedMs = 0;
-  /** Start times for the cap, oldest first, at most `cap.count`. */
-  starts: number[] = [];
+  /** When requests were seen, for the cap, oldest first, at most `cap.count`. */
+  seen: number[] = [];
+  /** Requests that went out and may not have been seen yet. */
+  out = 0;
 
   /** The earliest start as far as is known now. */
   earliestMs(nowMs: number, rules: SiteRules): number {
     let atMs = Math.max(nowMs, this.nextStartMs, this.closedUntilMs);
     const { cap } = rules;
-    if (cap && this.starts.length >= cap.count) {
-      atMs = Math.max(atMs, this.starts[this.starts.length - cap.count]! + cap.periodMs);
-    }
+    const first = cap ? this.seen.length + this.out - cap.count : -1;
+    if (cap && first >= 0) atMs = Math.max(atMs, (this.seen[first] ?? nowMs) + cap.periodMs);
     return rules.quietUntilMs?.(atMs) ?? atMs;
+  }
+
+  /** The last requests, at most so many: those that are out count as of now. */
+  lastStarts(nowMs: number, count: number): number[] {
+    return [...this.seen, ...Array<number>(this.out).fill(nowMs)].slice(-count);
   }
 
   isFull(rules: SiteRules): boolean {
@@ -60,17 +66,17 @@ export class Gate {
     this.entering = true;
   }
 
-  begin(nowMs: number, spacingMs: number, rules: SiteRules): void {
+  begin(nowMs: number, spacingMs: number): void {
     this.entering = false;
+    this.out++;
     this.restUntil(nowMs + spacingMs);
-    this.count(nowMs, rules);
   }
 
   /** A request counts against the cap, where there is one. */
-  count(atMs: number, { cap }: SiteRules): void {
+  #count(atMs: number, { cap }: SiteRules): void {
     if (!cap) return;
-    this.starts.push(atMs);
-    if (this.starts.length > cap.count) this.starts.splice(0, this.starts.length - cap.count);
+    this.seen.splice(this.seen.findLastIndex((otherMs) => otherMs <= atMs) + 1, 0, atMs);
+    if (this.seen.length > cap.count) this.seen.splice(0, this.seen.length - cap.count);
   }
 
   /** No start before then. */
@@ -80,15 +86,22 @@ export class Gate {
 
   /** A request of an earlier process. */
   recall(atMs: number, spacingMs: number, rules: SiteRules): void {
-    this.count(atMs, rules);
+    this.#count(atMs, rules);
     this.restUntil(atMs + spacingMs);
   }
 
-  /** `seenMs` is when the server had surely seen the request: its first byte, or the end of the attempt. */
-  leave(seenMs: number, spacingMs: number): void {
+  /** Entered, and nothing goes out. */
+  turnBack(): void {
     this.underWay--;
     this.entering = false;
+  }
+
+  /** `seenMs` is when the server had surely seen the request: its first byte, or the end of the attempt. */
+  leave(seenMs: number, spacingMs: number, rules: SiteRules): void {
+    this.underWay--;
+    this.out--;
     this.restUntil(seenMs + spacingMs);
+    this.#count(seenMs, rules);
   }
 
   succeeded(): void {
@@ -139,7 +152,7 @@ export class Gate {
 
   /** Nothing is remembered that a new gate would not know. */
   isIdle(nowMs: number, rules: SiteRules): boolean {
-    const capped = rules.cap && this.starts.length > 0 && this.starts.at(-1)! + rules.cap.periodMs > nowMs;
+    const capped = rules.cap && this.seen.length > 0 && this.seen.at(-1)! + rules.cap.periodMs > nowMs;
     return (
       this.underWay === 0 && this.failures === 0 && !capped && Math.max(this.nextStartMs, this.closedUntilMs) <= nowMs
     );

@@ -54,6 +54,35 @@ test('a cap holds in every stretch of its period, and more is handed back with a
   expect(times.length).toBeGreaterThan(15);
 });
 
+test.each([1, 4])(
+  'a cap counts from when requests were seen, however long connecting took (%i at once)',
+  async (connections) => {
+    const cap = { count: 6, periodMs: 60_000 };
+    const luck = random(5);
+    const seenAt: number[] = [];
+    const web = world(
+      (_ask, atMs) => {
+        // The server sees a request at the end of a slow connect.
+        const latencyMs = integer(luck, 15_000);
+        seenAt.push(atMs + latencyMs);
+        return { latencyMs };
+      },
+      { siteRules: () => ({ cap, connections }), spacingMs: 100 },
+    );
+    const looks = async () => {
+      for (let look = 0; look < 60; look++) {
+        await web.observer.observe(probeOf('https://example.org/'));
+        await web.clock.sleep(integer(luck, 5_000));
+      }
+    };
+    await web.run(Promise.all(Array.from({ length: connections }, looks)));
+    seenAt.sort((a, b) => a - b);
+    expect(seenAt.length).toBeGreaterThan(20);
+    for (let index = cap.count; index < seenAt.length; index++)
+      expect(seenAt[index]! - seenAt[index - cap.count]!).toBeGreaterThanOrEqual(cap.periodMs);
+  },
+);
+
 test('quiet hours: nothing goes out, and the time handed back is after them', async () => {
   const quiet = (nowMs: number) => {
     const hour = (nowMs / 3_600_000) % 24;

@@ -84,11 +84,13 @@ export class SiteGates {
   /** A request is about to go out; false where the next process must know of it and it could not be noted. */
   noted(key: string, { gate, rules }: Line, spacingMs: number): true | Promise<boolean> {
     if (!isNoted(rules, spacingMs) || !this.#book) return true;
-    return this.#book.counted(key, [...gate.starts, this.#options.clock.nowMs()].slice(-(rules.cap?.count ?? 1)));
+    const nowMs = this.#options.clock.nowMs();
+    const count = rules.cap?.count ?? 1;
+    return this.#book.counted(key, [...gate.lastStarts(nowMs, count), nowMs].slice(-count));
   }
 
-  begin({ gate, rules }: Line, spacingMs: number): void {
-    gate.begin(this.#options.clock.nowMs(), spacingMs, rules);
+  begin({ gate }: Line, spacingMs: number): void {
+    gate.begin(this.#options.clock.nowMs(), spacingMs);
   }
 
   /** Entered and not begun: somebody else's turn, and this one comes again a little later. */
@@ -260,7 +262,7 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     if (place && shared) {
       const sharedEntered = await gates.enter(place.address, shared, ask, shared.rules.spacingMs);
       if (sharedEntered !== true) {
-        own.gate.leave(0, 0);
+        own.gate.turnBack();
         gates.pump(own);
         return sharedEntered;
       }
@@ -272,7 +274,7 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     const quiet = isQuiet(own, clock.nowMs()) || (shared !== undefined && isQuiet(shared, clock.nowMs()));
     if (!noted || quiet) {
       for (const line of [own, shared]) {
-        line?.gate.leave(0, 0);
+        line?.gate.turnBack();
         if (line) gates.pump(line);
       }
       return gates.putOff(own, ask, spacingMs);
@@ -288,10 +290,10 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     const wentOut = answer.kind !== 'failed' || answer.fault.code !== 'address-refused';
     if (ask.meter && wentOut) ask.meter.requests++;
     const seenMs = answer.kind === 'answered' ? answer.answeredAtMs : clock.nowMs();
-    own.gate.leave(seenMs, spacingMs);
+    own.gate.leave(seenMs, spacingMs, own.rules);
     const judged = judge(own.gate, ask, answer, spacingMs, clock.nowMs(), options.random());
     if (shared) {
-      shared.gate.leave(seenMs, shared.rules.spacingMs);
+      shared.gate.leave(seenMs, shared.rules.spacingMs, shared.rules);
       gates.pump(shared);
     }
     gates.pump(own);
