@@ -10,8 +10,12 @@ import type { SiteDoors } from './site-doors.ts';
 const everyMs = 60_000;
 /** Access times change slowly, and a site's take a kilobyte. */
 const accessEveryMs = 3_600_000;
-/** robots.txt as it was read, and sites in trouble: a few hundred bytes each. */
+/** robots.txt as it was read, and sites in trouble: a few hundred bytes each, written together. */
 const mannersEveryMs = 600_000;
+/** A robots.txt that was read is not to be read again by a process that follows a kill, so it is saved as soon as this. */
+const robotsMsMin = 2_000;
+/** And no more than so much is written for it over time, while a large collection reads its first ones. */
+const robotsBytesPerMs = 20;
 
 interface Known {
   readonly clockBook: ClockBook;
@@ -30,6 +34,7 @@ export class Saving {
   #savedMs = 0;
   #savedAccessMs: number;
   #savedMannersMs = 0;
+  #savedMannersBytes = 0;
 
   constructor(parts: SavingParts, known: Known) {
     this.#parts = parts;
@@ -42,6 +47,7 @@ export class Saving {
     const { clock, observer, policy, store } = this.#parts;
     const { access, clockBook, collection, discovery, doors, lifetimes } = this.#known;
     const nowMs = clock.nowMs();
+    if (!now && clockBook.isKept) await this.#saveRobots(nowMs);
     if (!now && nowMs - this.#savedMs < everyMs) return;
     this.#savedMs = nowMs;
     await clockBook.alive();
@@ -52,14 +58,26 @@ export class Saving {
       await store.remember('access-times', access.save());
     }
     if (now || nowMs - this.#savedMannersMs >= mannersEveryMs) {
-      this.#savedMannersMs = nowMs;
-      const manners = observer.save?.();
-      if (manners) await store.remember('manners', manners);
+      await this.#keepManners(observer.save?.(), nowMs);
     }
     const servers = doors.saveServers();
     if (servers) await store.remember('shared-servers', servers);
     if (policy.saveAll) await store.remember(`policy:${policy.name}`, policy.saveAll(collection.groups));
     if (discovery.hasLearned) await store.remember('index-trust', discovery.save());
     if (lifetimes.hasLearned) await store.remember('lifetime-trust', lifetimes.save());
+  }
+
+  async #saveRobots(nowMs: number): Promise<void> {
+    const restMs = Math.max(robotsMsMin, this.#savedMannersBytes / robotsBytesPerMs);
+    if (nowMs - this.#savedMannersMs < restMs) return;
+    const manners = this.#parts.observer.save?.(true);
+    if (manners) await this.#keepManners(manners, nowMs);
+  }
+
+  async #keepManners(manners: Uint8Array | undefined, nowMs: number): Promise<void> {
+    this.#savedMannersMs = nowMs;
+    if (!manners) return;
+    this.#savedMannersBytes = manners.length;
+    await this.#parts.store.remember('manners', manners);
   }
 }

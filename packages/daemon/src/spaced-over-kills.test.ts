@@ -17,14 +17,21 @@ interface Sites {
   /** What the operator or its robots.txt asks for, by site. */
   readonly spacingMs?: Readonly<Record<string, number>>;
   readonly crawlDelaySeconds?: Readonly<Record<string, number>>;
+  readonly looksPerSecond?: number;
   readonly kills: number;
   readonly lifeMsMost: number;
 }
 
 /** The pages of `away.example` are at `target.example`, which has a page of its own that is watched where it is asked for. */
 async function killedAgainAndAgain(urls: readonly string[], sites: Sites) {
-  const { spacingMs = {}, crawlDelaySeconds = {}, kills, lifeMsMost } = sites;
+  const { spacingMs = {}, crawlDelaySeconds = {}, looksPerSecond = 2, kills, lifeMsMost } = sites;
   const store = memoryStore();
+  const remember = store.remember.bind(store);
+  let notes = 0;
+  store.remember = (key, value) => {
+    if (key === 'manners') notes++;
+    return remember(key, value);
+  };
   const clock = new VirtualClock(startMs);
   const luck = random(3);
   const asked: { readonly atMs: number; readonly host: string; readonly path: string; readonly life: number }[] = [];
@@ -60,7 +67,7 @@ async function killedAgainAndAgain(urls: readonly string[], sites: Sites) {
       fetchPage: fetchFor(++life),
     });
     const parts = { ...common, store, observer, policy: policies['uniform']!.create(1), detect: detector(store) };
-    const settings = { looksPerSecond: 2, spacingMs: usualMs, robots: 8, queueMax: 64 };
+    const settings = { looksPerSecond, spacingMs: usualMs, robots: 8, queueMax: 64 };
     const loop = new Loop({ ...parts, log: () => {} }, settings);
     await loop.load();
     void loop.run(new AbortController().signal);
@@ -74,7 +81,7 @@ async function killedAgainAndAgain(urls: readonly string[], sites: Sites) {
     const own = of.filter((one) => one.host === host);
     return own.slice(1).map(({ atMs, life: at }, i) => ({ ms: atMs - own[i]!.atMs, over: at - own[i]!.life }));
   };
-  return { all: (host: string) => gaps(host), pages: (host: string) => gaps(host, pages) };
+  return { all: (host: string) => gaps(host), pages: (host: string) => gaps(host, pages), asked, notes };
 }
 
 test('a site that is only reached by redirect, and spaced by minutes', async () => {
@@ -98,4 +105,15 @@ test.each([
     expect(gaps.filter(({ over }) => over > 0).length).toBeGreaterThan(10);
     expect(gaps.filter(({ ms }) => ms < 1_000 * delay)).toEqual([]);
   }
+});
+
+test('robots.txt is not read again by a process that follows a kill, and is not written down with every request', async () => {
+  const urls = Array.from({ length: 40 }, (_, i) => `https://s${i}.example/`);
+  const seldom = { looksPerSecond: 0.1, kills: 80, lifeMsMost: 120_000 };
+  const { asked, notes } = await killedAgainAndAgain(urls, seldom);
+  expect(asked.length).toBeGreaterThan(300);
+  const readings = asked.filter(({ path }) => path === '/robots.txt').length;
+  // A process that is killed before the first look is kept has told nobody what it read.
+  expect(readings).toBeLessThanOrEqual(42);
+  expect(notes).toBeLessThanOrEqual(42);
 });

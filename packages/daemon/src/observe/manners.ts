@@ -26,8 +26,9 @@ export class Manners {
     this.#gates = gates;
   }
 
-  /** Undefined while nothing was learned since the last time. */
-  save(): Uint8Array | undefined {
+  /** Undefined while nothing was learned since the last time, or, where only that matters, no robots.txt was read. */
+  save(ifRobotsRead = false): Uint8Array | undefined {
+    if (ifRobotsRead && this.#robots.revision === this.#savedRevision) return undefined;
     const nowMs = this.#clock.nowMs();
     const sites = this.#gates.troubled(nowMs).map((standing) => setBy(standing, -this.#clockSetByMs));
     const troubles = JSON.stringify(sites);
@@ -45,6 +46,7 @@ export class Manners {
     this.#robots.restore(robots, this.#clock.nowMs(), clockSetByMs);
     for (const standing of sites) this.#gates.restore(setBy(standing, clockSetByMs));
     this.#savedRevision = this.#robots.revision;
+    this.#savedText = JSON.stringify(sites);
   }
 }
 

@@ -143,7 +143,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
       const answer = await polite({ url, headers, form, purpose: 'form' });
       return answer.kind === 'answered' ? answer.status : undefined;
     },
-    save: () => manners.save(),
+    save: (ifRobotsRead) => manners.save(ifRobotsRead),
     restore: (saved, clockSetByMs) => {
       manners.restore(saved, clockSetByMs);
       const delays = new Map<string, number>();

@@ -130,8 +130,11 @@ export interface Observer {
   standing?(site: string): { readonly closedUntilMs: number; readonly failures: number } | undefined;
   /** An origin's robots.txt as it was understood, where the observer reads it itself. */
   robotsOf?(origin: string): RobotsUnderstood;
-  /** What politeness has learned and a restart must not forget; undefined while that is what was saved last. */
-  save?(): Uint8Array | undefined;
+  /**
+   * What politeness has learned and a restart must not forget; undefined while that is what was saved last, or, where only that
+   * matters, while no robots.txt was read since.
+   */
+  save?(ifRobotsRead?: boolean): Uint8Array | undefined;
   /** Takes it up again, if anything was saved; answers the Crawl-delay of each site that asks for one. */
   restore?(saved: Uint8Array | undefined, clockSetByMs: ClockSetByMs): ReadonlyMap<string, number>;
   /** Requests to sites that have a cap or are spaced by minutes are counted there, so that a restart knows of them. */
