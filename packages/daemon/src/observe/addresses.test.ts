@@ -97,6 +97,15 @@ test.each(['127.0.0.1', '::1', '::ffff:127.0.0.1', '169.254.169.254', '10.0.0.1'
   },
 );
 
+test.each([
+  ['0.0.0.0', 'an unspecified'],
+  ['10.1.2.3', 'a private'],
+  ['fd00::1', 'a uniqueLocal'],
+])('what is refused at %s is said to be %s address', async (address, words) => {
+  const { outcome } = await observer(() => Promise.resolve([at(address)])).observe(probeOf('http://inside.example/'));
+  expect('fault' in outcome ? outcome.fault.sentence : '').toContain(`, ${words} address,`);
+});
+
 test('of a name with several addresses only those that may be visited are', async () => {
   const using = observer(() => Promise.resolve([at('127.0.0.1'), at('127.0.0.2'), at('::1')]));
   const { outcome } = await using.observe(probeOf(`http://both.example:${outside.port}/here`));

@@ -19,7 +19,8 @@ export class AddressRefused extends Error {
   readonly address: string;
   readonly range: string;
   constructor(host: string, address: string, range: string) {
-    super(`${host} is at ${address}, a ${range} address`);
+    const article = /^(unspecified|as112|amt|orchid|ipv4|rfc)/.test(range) ? 'an' : 'a';
+    super(`${host} is at ${address}, ${article} ${range} address`);
     this.host = host;
     this.address = address;
     this.range = range;
