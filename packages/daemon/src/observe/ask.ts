@@ -15,6 +15,8 @@ export interface Ask {
   readonly form?: Readonly<Record<string, string>>;
   /** What robots.txt asks for beyond the operator's spacing. */
   readonly crawlDelayMs?: number;
+  /** Longest wait in the site's line, where that is not the usual; a site that is closed is waited for no longer than usual. */
+  readonly patienceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Counts what goes out for this ask, over all its hops. */
   readonly meter?: Meter | undefined;
@@ -24,8 +26,9 @@ export interface Meter {
   requests: number;
   /** When the last of them went out. */
   lastAtMs: number;
-  /** How long they waited for their turn. */
+  /** How long they waited for their turn, and how many do now. */
   heldMs: number;
+  waiting: number;
   /** Where the sites that were asked stand, as far as that was seen. */
   servers: Map<string, SiteServer> | undefined;
 }

@@ -3,7 +3,7 @@
  * tree), and folders that browsers of killed processes left behind.
  */
 import { execFile } from 'node:child_process';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,6 +12,9 @@ import type { Browser, CDPSession } from 'playwright-core';
 /** How often memory is looked at; in between, a page can fill some hundred megabytes. */
 const everyMs = 200;
 const profilePrefix = 'playwright_chromiumdev_profile-';
+/** Nobody’s mark is in these. One that is empty after a day was left by a process that was killed; a browser in use misses it as little. */
+const artifactsPrefix = 'playwright-artifacts-';
+const leftMs = 86_400_000;
 const markOf = (processId: number): string => `revisit-${processId}`;
 
 interface ProcessInfo {
@@ -83,7 +86,16 @@ export async function markFolder(browser: Browser): Promise<void> {
 
 /** A killed process cannot put its browser's folder away (five megabytes); the next one does. */
 export async function removeLeftFolders(): Promise<void> {
-  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith(profilePrefix));
+  const names = await readdir(tmpdir());
+  for (const name of names.filter((other) => other.startsWith(artifactsPrefix))) {
+    const folder = join(tmpdir(), name);
+    const madeMs = await stat(folder).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Infinity,
+    );
+    if (Date.now() - madeMs > leftMs) await rmdir(folder).catch(() => {});
+  }
+  const folders = names.filter((name) => name.startsWith(profilePrefix));
   for (const name of folders) {
     const folder = join(tmpdir(), name);
     const marks = (await readdir(folder).catch(() => [])).filter((file) => file.startsWith('revisit-'));

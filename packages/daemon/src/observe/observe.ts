@@ -126,7 +126,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
       const site = probe.movedFrom === undefined ? probe.site : siteOf(url.hostname);
       const siteHeaders = options.siteRules?.(site)?.headers;
       const headers = siteHeaders || probe.headers ? { ...lower(siteHeaders), ...lower(probe.headers) } : noHeaders;
-      const meter: Meter = { requests: 0, lastAtMs: startedAtMs, heldMs: 0, servers: undefined };
+      const meter: Meter = { requests: 0, lastAtMs: startedAtMs, heldMs: 0, waiting: 0, servers: undefined };
       const validators = issuedBy(probe.movedFrom ?? url.href, probe.validators);
       const ask = { url, headers, validators, purpose: 'page', signal, meter } as const;
       const answer = await (probe.render ? renderer.render(ask) : look(ask));

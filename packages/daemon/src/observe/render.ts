@@ -1,31 +1,36 @@
 /**
  * Pages that need a browser. The user's Chromium runs the page; everything it loads comes through our own visits, one by
- * one, so robots.txt, the site's turn, the address guard and the limits hold for each part as for any request. The browser
- * itself has no way to the network: names resolve to nothing inside it.
+ * one (page-load.ts), and a page that lacks something counts as not seen. The browser itself has no way to the network: names
+ * resolve to nothing inside it.
  *
- * One browser for all, started with the first page that needs it, ended when idle; a fresh context for each page. What a
- * browser loads only to show (images, fonts, media) and what changes something (anything but GET) is not loaded.
+ * One browser for all, started with the first page that needs it, ended when idle; a fresh context for each page.
  */
 import { existsSync } from 'node:fs';
-import type { Browser, Page, Route } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
 import { agentFor, headerOf } from './ask.ts';
 import { endProcess, limitMemory, markFolder, processIdOf, removeLeftFolders } from './browser-processes.ts';
-import { lifetimeSeconds, mediaTypeOf } from './outcome.ts';
+import { BrowserSlots } from './browser-slots.ts';
+import { mediaTypeOf } from './outcome.ts';
+import { type Answered, type Known, PageLoad, PartMemory, PartTroubles } from './page-load.ts';
 
 export interface RenderLimits {
-  /** From opening the page to its last change; parts wait for their site's spacing. */
+  /** From opening the page to its last change, but for the time in which its parts wait for their sites' turn. */
   readonly totalMs: number;
+  /** That time: as many parts as a page may have, at the usual spacing. It keeps its place in the browser meanwhile. */
+  readonly turnsMs: number;
   /** After loading, how long nothing must happen before the page counts as finished. */
   readonly quietMs: number;
   /** Requests of one page; real ones stay below once images are left out. */
   readonly requestsMax: number;
   /** Everything one page loads. */
   readonly bytesMax: number;
-  /** Pages in the browser at once; each takes around 100 MB. */
+  /** Pages in the browser at once; each takes around 100 MB. One place is kept for pages that were shown before. */
   readonly pagesMax: number;
+  /** How long a page waits for a place, and its robot with it. */
+  readonly placeMs: number;
   /** Memory for the scripts of a page; a page that needs more is not for reading. */
   readonly heapMegabytes: number;
   /** All of a page's memory: buffers and its tree count, which no limit on scripts holds. */
@@ -37,11 +42,13 @@ export interface RenderLimits {
 }
 
 export const defaultRenderLimits: RenderLimits = {
-  totalMs: 90_000,
-  quietMs: 500,
-  requestsMax: 60,
+  totalMs: 60_000,
+  turnsMs: 240_000,
+  quietMs: 1_000,
+  requestsMax: 120,
   bytesMax: 32 * 2 ** 20,
   pagesMax: 2,
+  placeMs: 120_000,
   heapMegabytes: 256,
   memoryMegabytes: 768,
   idleMs: 60_000,
@@ -72,39 +79,17 @@ const usualPlaces = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-const shownOnly = new Set([
-  'image',
-  'media',
-  'font',
-  'texttrack',
-  'websocket',
-  'eventsource',
-  'manifest',
-  'ping',
-  'beacon',
-]);
-/** Parts kept for later pages, by the lifetime their server states. */
-const keptBytesMax = 64 * 2 ** 20;
-
-type Answered = Extract<Answer, { kind: 'answered' }>;
-
 export function createRenderer(options: RendererOptions): Renderer {
   const limits: RenderLimits = { ...defaultRenderLimits, ...options.limits };
-  const parts = new PartMemory(options.clock);
+  const { clock } = options;
+  const parts = new PartMemory(clock);
+  const known: Known = { visit: options.visit, clock, limits, parts, troubles: new PartTroubles(clock) };
+  const slots = new BrowserSlots(limits.pagesMax, clock);
   let browser: Promise<Started> | undefined;
-  let open = 0;
   let idle: NodeJS.Timeout | undefined;
-  const waiting: (() => void)[] = [];
 
-  const enter = async () => {
-    clearTimeout(idle);
-    while (open >= limits.pagesMax) await new Promise<void>((resolve) => waiting.push(resolve));
-    open++;
-  };
-  const leave = () => {
-    open--;
-    waiting.shift()?.();
-    if (open > 0 || waiting.length > 0) return;
+  const rest = () => {
+    if (!slots.isIdle) return;
     idle = setTimeout(() => void end(), limits.idleMs);
     idle.unref();
   };
@@ -116,30 +101,46 @@ export function createRenderer(options: RendererOptions): Renderer {
     if (hangs) endProcess(started?.processId);
   };
 
+  const open = async (executable: string, ask: Ask, document: Answered): Promise<Answer> => {
+    try {
+      const mine = (browser ??= launch(executable, limits));
+      const shared = mine.then((started) => started.browser);
+      try {
+        return await show(await shared, ask, document, { ...options, limits, known });
+      } catch (error) {
+        // A page that broke ends alone, and the others stay; with a browser that broke they end as well.
+        const hangs = error instanceof BrowserHangs;
+        if (browser === mine && (hangs || !(await answers(shared, limits.browserMs)))) await end(hangs);
+        throw error;
+      }
+    } catch (error) {
+      const failure = failed(ask, error, document.bytesReceived);
+      return error instanceof OutOfTime
+        ? { ...failure, kind: 'refused', untilMs: slots.ranLate(ask.url.href) }
+        : failure;
+    }
+  };
+
   return {
     render: async (ask) => {
-      const executable = [options.chromium, ...usualPlaces].find((path) => path !== undefined && existsSync(path));
+      // A browser that the operator named is the one that is meant.
+      const places = options.chromium === undefined ? usualPlaces : [options.chromium];
+      const executable = places.find((path) => existsSync(path));
       if (executable === undefined) return missing(options.chromium);
-      // Whether the document changed says nothing about what its scripts show, so it is always fetched.
-      const { validators: _validators, ...plain } = ask;
-      const document = await options.visit(plain);
-      if (document.kind !== 'answered' || !isHtml(document)) return document;
-      await enter();
+      clearTimeout(idle);
+      const place = await slots.enter(ask.url.href, limits.placeMs);
+      if (!place) return busy(ask, clock.nowMs() + limits.placeMs);
       try {
-        const mine = (browser ??= launch(executable, limits));
-        const shared = mine.then((started) => started.browser);
-        try {
-          return await show(await shared, ask, document, { ...options, limits, parts });
-        } catch (error) {
-          // A page that broke ends alone, and the others stay; with a browser that broke they end as well.
-          const hangs = error instanceof BrowserHangs;
-          if (browser === mine && (hangs || !(await answers(shared, limits.browserMs)))) await end(hangs);
-          throw error;
-        }
-      } catch (error) {
-        return failed(ask, error, document.bytesReceived);
+        // Whether the document changed says nothing about what its scripts show, so it is always fetched.
+        const { validators: _validators, ...plain } = ask;
+        const document = await options.visit(plain);
+        if (document.kind !== 'answered' || !isHtml(document)) return document;
+        const shown = await open(executable, ask, document);
+        if (shown.kind === 'answered') slots.showed(ask.url.href);
+        return shown;
       } finally {
-        leave();
+        place.leave();
+        rest();
       }
     },
     close: async () => {
@@ -158,7 +159,12 @@ function missing(given: string | undefined): Answer {
   return { kind: 'failed', fault: why, bytesReceived: 0 };
 }
 
-function failed(ask: Ask, error: unknown, bytesReceived: number): Answer {
+function busy(ask: Ask, untilMs: number): Answer {
+  const why = fault('render-busy', `${ask.url.host}: the browser is busy with other pages; the page is shown later`);
+  return { kind: 'refused', fault: why, untilMs, bytesReceived: 0 };
+}
+
+function failed(ask: Ask, error: unknown, bytesReceived: number): Extract<Answer, { kind: 'failed' }> {
   const words = (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
   return {
     kind: 'failed',
@@ -177,10 +183,20 @@ interface Started {
   readonly processId: number | undefined;
 }
 
+/** Chromium's sandbox does not start for root, nor where a container allows no namespaces of one's own; everywhere else pages run in it. */
 async function launch(executablePath: string, limits: RenderLimits): Promise<Started> {
   const { chromium } = await import('playwright-core');
   await removeLeftFolders().catch(() => {});
-  const browser = await chromium.launch({
+  const options = launchOptions(executablePath, limits);
+  const bare = () => chromium.launch({ ...options, chromiumSandbox: false });
+  const isRoot = process.getuid?.() === 0;
+  const browser = await (isRoot ? bare() : chromium.launch({ ...options, chromiumSandbox: true }).catch(bare));
+  await markFolder(browser).catch(() => {});
+  return { browser, processId: await processIdOf(browser).catch(() => undefined) };
+}
+
+function launchOptions(executablePath: string, limits: RenderLimits) {
+  return {
     // Else the browser's own listeners end the whole process at Ctrl-C, before anything was put away.
     handleSIGINT: false,
     handleSIGTERM: false,
@@ -188,7 +204,6 @@ async function launch(executablePath: string, limits: RenderLimits): Promise<Sta
     executablePath,
     headless: true,
     args: [
-      '--no-sandbox',
       '--disable-gpu',
       '--disable-quic',
       '--no-first-run',
@@ -200,12 +215,11 @@ async function launch(executablePath: string, limits: RenderLimits): Promise<Sta
       '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
       `--js-flags=--max-old-space-size=${limits.heapMegabytes}`,
     ],
-  });
-  await markFolder(browser).catch(() => {});
-  return { browser, processId: await processIdOf(browser).catch(() => undefined) };
+  };
 }
 
 class BrowserHangs extends Error {}
+class OutOfTime extends Error {}
 
 async function within<Value>(work: Promise<Value>, ms: number): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
@@ -222,8 +236,11 @@ async function answers(browser: Promise<Browser>, ms: number): Promise<boolean> 
 
 interface Showing extends RendererOptions {
   readonly limits: RenderLimits;
-  readonly parts: PartMemory;
+  readonly known: Known;
 }
+
+/** How often it is looked whether the page is finished, or its time over. */
+const watchMs = 50;
 
 async function show(browser: Browser, ask: Ask, document: Answered, options: Showing): Promise<Answer> {
   const { limits } = options;
@@ -235,20 +252,22 @@ async function show(browser: Browser, ask: Ask, document: Answered, options: Sho
     }),
     limits.browserMs,
   );
-  const load = { requests: 0, bytesReceived: document.bytesReceived };
-  const memory = limitMemory(browser, limits.memoryMegabytes);
-  const timer = setTimeout(() => void context.close().catch(() => {}), limits.totalMs);
   const stop = () => void context.close().catch(() => {});
+  const load = new PageLoad(options.known, ask, document, stop);
+  const memory = limitMemory(browser, limits.memoryMegabytes);
+  const time = keepTime(ask, limits, stop);
   ask.signal?.addEventListener('abort', stop, { once: true });
   try {
     const page = await context.newPage();
     page.on('dialog', (dialog) => void dialog.dismiss().catch(() => {}));
-    await context.route('**/*', (route) =>
-      supply(route, ask, document, options, load).catch(() => route.abort().catch(() => {})),
-    );
-    await page.goto(document.url.href, { waitUntil: 'load', timeout: limits.totalMs });
-    await settled(page, limits);
+    await context.route('**/*', (route) => load.supply(route).catch(() => route.abort().catch(() => {})));
+    await page.goto(document.url.href, { waitUntil: 'load', timeout: 0 });
+    load.loaded();
+    // Loaded, and nothing that it needs has been asked for or come for a moment.
+    do await page.waitForTimeout(watchMs);
+    while (!load.isQuiet(limits.quietMs));
     const body = Buffer.from(await page.content());
+    if (load.missing) return load.missing;
     if (body.length > limits.bytesMax) return failed(ask, new Error(`it has ${body.length} bytes`), load.bytesReceived);
     const headers = {
       ...document.headers,
@@ -257,103 +276,34 @@ async function show(browser: Browser, ask: Ask, document: Answered, options: Sho
       'last-modified': undefined,
     };
     return { ...document, body, headers, bytesReceived: load.bytesReceived };
+  } catch (error) {
+    if (load.missing) return load.missing;
+    throw time.over ?? error;
   } finally {
+    load.end();
     memory.stop();
-    clearTimeout(timer);
+    time.stop();
     ask.signal?.removeEventListener('abort', stop);
     await within(context.close(), limits.browserMs).catch(() => {});
   }
 }
 
-/** Loaded, and nothing has happened for a moment; a page that never rests is read as it is. */
-async function settled(page: Page, limits: RenderLimits): Promise<void> {
-  await page.waitForLoadState('networkidle', { timeout: limits.totalMs / 2 }).catch(() => {});
-  await page.waitForTimeout(limits.quietMs);
-}
-
-async function supply(
-  route: Route,
-  ask: Ask,
-  document: Answered,
-  options: Showing,
-  load: { requests: number; bytesReceived: number },
-): Promise<void> {
-  const request = route.request();
-  if (request.isNavigationRequest() && request.url() === document.url.href) return answer(route, document);
-  const url = URL.parse(request.url());
-  const wanted =
-    url && /^https?:$/.test(url.protocol) && request.method() === 'GET' && !shownOnly.has(request.resourceType());
-  const { limits, parts } = options;
-  if (!wanted || ++load.requests > limits.requestsMax || load.bytesReceived > limits.bytesMax) return route.abort();
-  url.hash = '';
-  // Headers given for a page are for its origin; what the page's own scripts add is not passed on.
-  const headers = url.origin === ask.url.origin ? ask.headers : {};
-  // What a server gives to whoever sends them is no other page's.
-  const isShared = Object.keys(headers).length === 0;
-  const kept = isShared ? parts.get(url.href) : undefined;
-  if (kept) return answer(route, kept);
-  const part = await options.visit({
-    url,
-    headers: { ...headers, accept: '*/*' },
-    purpose: 'part',
-    meter: ask.meter,
-    signal: ask.signal,
-  });
-  load.bytesReceived += part.bytesReceived;
-  if (part.kind !== 'answered') return route.abort();
-  if (isShared) parts.set(url.href, part);
-  return answer(route, part);
-}
-
-/** Connections and lengths are the wire's business, and the body is unpacked already. */
-const notPassedOn = new Set([
-  'content-encoding',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'keep-alive',
-  'set-cookie',
-]);
-
-function answer(route: Route, answer: Answered): Promise<void> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(answer.headers)) {
-    if (value !== undefined && !notPassedOn.has(name)) headers[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return route.fulfill({ status: answer.status, headers, body: Buffer.from(answer.body) });
-}
-
-/** Scripts and styles that many pages share, for as long as their server says. */
-class PartMemory {
-  readonly #clock: Clock;
-  readonly #kept = new Map<string, { readonly part: Answered; readonly untilMs: number }>();
-  #bytes = 0;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  get(url: string): Answered | undefined {
-    const kept = this.#kept.get(url);
-    if (!kept) return undefined;
-    if (kept.untilMs > this.#clock.nowMs()) return kept.part;
-    this.#forget(url);
-    return undefined;
-  }
-
-  set(url: string, part: Answered): void {
-    const seconds = part.status === 200 ? (lifetimeSeconds(part.headers) ?? 0) : 0;
-    if (seconds <= 0 || part.body.length > keptBytesMax / 8) return;
-    this.#forget(url);
-    this.#kept.set(url, { part, untilMs: this.#clock.nowMs() + seconds * 1000 });
-    this.#bytes += part.body.length;
-    while (this.#bytes > keptBytesMax) this.#forget(this.#kept.keys().next().value!);
-  }
-
-  #forget(url: string): void {
-    const old = this.#kept.get(url);
-    if (!old) return;
-    this.#bytes -= old.part.body.length;
-    this.#kept.delete(url);
-  }
+/** Ends the page when its time is over. What it waits for its sites' turn is politeness and not its own. */
+function keepTime(ask: Ask, limits: RenderLimits, end: () => void) {
+  let [ownMs, turnsMs, lastMs] = [0, 0, performance.now()];
+  const time = { over: undefined as OutOfTime | undefined, stop: () => clearInterval(timer) };
+  const timer = setInterval(() => {
+    const passedMs = performance.now() - lastMs;
+    lastMs += passedMs;
+    if ((ask.meter?.waiting ?? 0) > 0) turnsMs += passedMs;
+    else ownMs += passedMs;
+    if (ownMs <= limits.totalMs && turnsMs <= limits.turnsMs) return;
+    time.over = new OutOfTime(
+      ownMs > limits.totalMs
+        ? `it took longer than ${limits.totalMs / 1000} s`
+        : `its parts could not all be asked for within ${limits.turnsMs / 1000} s, at the spacing of their sites`,
+    );
+    end();
+  }, watchMs);
+  return time;
 }

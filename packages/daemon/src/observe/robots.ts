@@ -10,7 +10,7 @@ import type { Clock } from '../values/clock.ts';
 import type { ClockSetByMs, RobotsUnderstood } from '../values/observation.ts';
 import { fault } from '../values/fault.ts';
 import { siteOf } from '../values/url.ts';
-import type { Answer, Ask, Headers, Meter, Visit } from './ask.ts';
+import type { Answer, Ask, Headers, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
 import type { RobotsRules } from './robots-text.ts';
 import { everythingAllowed, isAllowed, parseRobots } from './robots-text.ts';
@@ -135,7 +135,7 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
   const reading = new Map<string, Promise<Known>>();
   const follow = withRedirects(options.redirectsMax, inner);
 
-  const read = (origin: string, meter: Meter | undefined): Promise<Known> => {
+  const read = (origin: string, { meter, patienceMs }: Ask): Promise<Known> => {
     const already = reading.get(origin);
     if (already) return already;
     const ask: Ask = {
@@ -143,6 +143,7 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
       headers: { accept: 'text/plain,*/*;q=0.5', 'accept-encoding': 'identity' },
       purpose: 'robots',
       meter,
+      patienceMs,
     };
     const promise = follow(ask)
       .then((answer) => {
@@ -181,7 +182,7 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
   return (ask) => {
     const { origin } = ask.url;
     const known = memory.get(origin);
-    if (!known || known.untilMs <= clock.nowMs()) return read(origin, ask.meter).then((fresh) => judged(fresh, ask));
+    if (!known || known.untilMs <= clock.nowMs()) return read(origin, ask).then((fresh) => judged(fresh, ask));
     const answer = judged(known, ask);
     return answer instanceof Promise ? answer : Promise.resolve(answer);
   };

@@ -185,15 +185,21 @@ export class SiteGates {
     const { clock } = this.#options;
     const { gate, rules } = line;
     const expectedMs = earliestMs + line.waiting.length * spacingMs;
-    if (expectedMs > nowMs + this.#options.patienceMs || line.waiting.length >= lineMax) {
+    const patienceMs = Math.max(this.#options.patienceMs, ask.patienceMs ?? 0);
+    const isClosed = earliestMs > nowMs + this.#options.patienceMs;
+    if (isClosed || expectedMs > nowMs + patienceMs || line.waiting.length >= lineMax) {
       return this.#refuse(line, ask, earliestMs, expectedMs, spacingMs);
     }
-    const untilMs = nowMs + 2 * this.#options.patienceMs;
+    const untilMs = nowMs + 2 * patienceMs;
+    if (ask.meter) ask.meter.waiting++;
     const went = await new Promise<boolean>((go) => {
       line.waiting.push({ go, ask, untilMs });
       this.pump(line);
     });
-    if (ask.meter) ask.meter.heldMs += clock.nowMs() - nowMs;
+    if (ask.meter) {
+      ask.meter.heldMs += clock.nowMs() - nowMs;
+      ask.meter.waiting--;
+    }
     if (went) return true;
     const againMs = gate.earliestMs(clock.nowMs(), rules);
     return this.#refuse(line, ask, againMs, againMs, spacingMs);

@@ -69,7 +69,7 @@ export type Outcome =
     }
   | { readonly kind: 'not-modified'; readonly maxAgeSeconds?: number }
   | { readonly kind: 'gone'; readonly status: number }
-  /** Not sent, or turned away: politeness, robots.txt, an address we do not visit, 429 or 503. */
+  /** Not sent, or turned away: politeness, robots.txt, an address we do not visit, 429 or 503, no place in the browser for now. */
   | {
       readonly kind: 'refused';
       readonly fault: Fault;
