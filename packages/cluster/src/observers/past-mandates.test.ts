@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Observation, Page, PageState, Probe } from 'revisit/ports';
 import { VirtualClock } from '../../../daemon/src/simulation/virtual-clock.ts';
 import { beforeEach, expect, test } from 'vitest';
-import { type Report, fingerprint, packReport } from './errand.ts';
+import { type Report, fingerprint, packReport, unlooked } from './errand.ts';
 import { Fleet } from './fleet.ts';
 
 const url = 'https://a.example/';
@@ -18,6 +18,7 @@ const mandateMs = 60_000;
 let clock: VirtualClock;
 let fleet: Fleet;
 let asked: string[];
+let warned: string[];
 let past: ReadonlyMap<string, number>;
 
 function started(): Fleet {
@@ -40,7 +41,7 @@ function started(): Fleet {
     pageCount: () => 1,
     probeSoon: (id) => asked.push(`look ${id}`),
     remember: (_site, _observer, ends) => Promise.resolve(void (past = new Map(ends))),
-    log: () => {},
+    log: (level, message) => void (level === 'warn' && warned.push(message)),
   });
 }
 
@@ -63,6 +64,7 @@ function tells(of: Uint8Array, more: Partial<Report>): Uint8Array {
 beforeEach(async () => {
   clock = new VirtualClock(1e12);
   asked = [];
+  warned = [];
   past = new Map();
   fleet = started();
   says([]);
@@ -88,7 +90,15 @@ test('is asked for what it found under a mandate that has run out, and for nothi
   const next = (await fleet.route(probe))!;
   expect(next.errand).toMatchObject({ foundOnly: true, arrivedMs: 7_000, base: fingerprint(body) });
   fleet.ended(probe.site);
-  // Asked for once, home has its turn.
+  fleet.read('near', tells(other, { agoMs: 20_000, found: true }), probe);
+  // It hears that all has arrived, and that it has nothing more to tell is held against nobody; then home has its turn.
+  const last = (await fleet.route(probe))!;
+  expect(last.errand).toMatchObject({ foundOnly: true, arrivedMs: 7_000 });
+  fleet.ended(probe.site);
+  const nothing = fleet.read('near', unlooked(last.errand, clock.nowMs()), probe);
+  expect(nothing).toMatchObject({ requests: 0, outcome: { kind: 'refused' } });
+  fleet.fromHome(seen(body));
+  expect(warned).toEqual([]);
   expect((await fleet.route(probe))?.errand.foundOnly).toBeUndefined();
 });
 

@@ -16,14 +16,32 @@ interface ChangeBody {
   readonly cursor: string;
   readonly pageId: string;
   readonly toVersion: number;
+  readonly at: string;
 }
 
 export async function json<Body>(url: string): Promise<Body> {
   return (await (await fetch(url)).json()) as Body;
 }
 
-/** What does not hold of the log, in sentences. */
-export async function wrongInLog(coordinator: string, pages: readonly PageBody[]): Promise<string[]> {
+/** Which edition each version of the page is, from the first. */
+async function editionsOf(coordinator: string, { id, version }: PageBody): Promise<readonly number[]> {
+  const editions: number[] = [];
+  for (let number = 1; number <= version; number++) {
+    const text = await (await fetch(`${coordinator}/api/pages/${id}/versions/${number}`)).text();
+    editions.push(Number(/edition (\d+)/.exec(text)?.[1]));
+  }
+  return editions;
+}
+
+/**
+ * What does not hold of the log, in sentences. Each page was served the editions from the first to this one, each for as long as it took
+ * until all had it.
+ */
+export async function wrongInLog(
+  coordinator: string,
+  pages: readonly PageBody[],
+  edition: number,
+): Promise<readonly string[]> {
   const changes: ChangeBody[] = [];
   for (let cursor = '0'; ;) {
     const next = await json<{ changes: ChangeBody[] }>(`${coordinator}/api/changes?after=${cursor}&limit=1000`);
@@ -34,11 +52,43 @@ export async function wrongInLog(coordinator: string, pages: readonly PageBody[]
   const wrong: string[] = [];
   if (changes.some((change, i) => Number(change.cursor) !== i + 1)) wrong.push('the log has a hole');
   if (new Set(changes.map((change) => change.id)).size < changes.length) wrong.push('a change was told twice');
-  for (const { id, url, version } of pages) {
-    const told = changes.filter((change) => change.pageId === id).map((change) => change.toVersion);
-    if (told.length !== version - 1 || told.some((to, i) => to !== i + 2))
-      wrong.push(`${url} has ${version} versions and told of ${told.join(', ')}`);
+  for (const page of pages) {
+    const told = changes.filter((change) => change.pageId === page.id);
+    wrong.push(...wrongOfPage(await editionsOf(coordinator, page), told, edition).map((what) => `${page.url} ${what}`));
   }
+  return wrong;
+}
+
+/** What does not hold of one page, given the edition of each of its versions and what was told of it, in that order. */
+export function wrongOfPage(
+  editions: readonly number[],
+  told: readonly Pick<ChangeBody, 'toVersion' | 'at'>[],
+  edition: number,
+): readonly string[] {
+  const wrong: string[] = [];
+  const versions = told.map(({ toVersion }) => toVersion);
+  const all = Array.from({ length: edition }, (_, i) => i + 1);
+  const lacking = all.filter((each) => !editions.includes(each));
+  if (lacking.length > 0) wrong.push(`has no version of edition ${lacking.join(', ')}`);
+  if (editions.some((each) => !all.includes(each))) wrong.push(`has editions ${editions.join(', ')}`);
+  if (editions.at(-1) !== edition) wrong.push(`ends with edition ${editions.at(-1)}`);
+  // The newest is kept once more behind what was told late, and is not told again.
+  const untold = editions.flatMap((each, i) => (i === 0 || editions.indexOf(each) < i ? [] : [i + 1]));
+  const missing = untold.filter((version) => !versions.includes(version));
+  if (missing.length > 0) wrong.push(`has ${editions.length} versions and told of ${versions.join(', ')}`);
+  if (versions.some((version, i) => i > 0 && version <= versions[i - 1]!))
+    wrong.push('told of a version after a later one');
+  const toldEditions = versions.map((version) => editions[version - 1]!);
+  if (new Set(toldEditions).size < toldEditions.length)
+    wrong.push(`told twice of an edition: ${toldEditions.join(', ')}`);
+  // One that goes back is the past, told late and with its own time.
+  let newest = 0;
+  toldEditions.forEach((each, i) => {
+    const isPast = Date.parse(told[i]!.at) < Date.parse(told[newest]!.at);
+    if (each < toldEditions[newest]! && !isPast)
+      wrong.push(`went back from edition ${toldEditions[newest]} to ${each}`);
+    if (each >= toldEditions[newest]!) newest = i;
+  });
   return wrong;
 }
 
