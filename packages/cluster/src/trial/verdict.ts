@@ -1,6 +1,6 @@
 /** What must hold of the whole history of a trial, whatever happened in it. */
 import type { LoopbackWeb } from '../../../daemon/src/trial/command.ts';
-import { budgetPerSecond, hosts, pathOf, spacingMs } from './crew.ts';
+import { budgetPerSecond, spacingMs } from './crew.ts';
 
 /** Arrival times at the server jitter by a few milliseconds against the times of sending, more on a busy machine. */
 const jitterMs = 30;
@@ -92,17 +92,17 @@ export function wrongOfPage(
   return wrong;
 }
 
-/** Sites that were asked sooner than their spacing allows. */
-export function rushed(web: LoopbackWeb): string[] {
+/** Sites that were asked sooner than their spacing allows, for whatever it was. */
+export function rushed(web: LoopbackWeb, leastMs = spacingMs): string[] {
   const wrong: string[] = [];
-  for (let host = 0; host < hosts; host++) {
-    const asked = web.asked.filter((entry) => entry.path === pathOf(host));
-    asked.forEach(({ atMs, agent }, i) => {
-      const before = asked[i - 1];
-      const gapMs = before ? atMs - before.atMs : Infinity;
-      if (gapMs < spacingMs - jitterMs)
-        wrong.push(`${pathOf(host)} was asked again after ${gapMs} ms by ${agent} after ${before!.agent}`);
-    });
+  const before = new Map<string, LoopbackWeb['requests'][number]>();
+  for (const request of web.requests) {
+    const { host, path, atMs, agent } = request;
+    const last = before.get(host);
+    before.set(host, request);
+    const gapMs = last ? atMs - last.atMs : Infinity;
+    if (gapMs < leastMs - jitterMs)
+      wrong.push(`${host}${path} was asked for ${gapMs} ms after ${last!.path}, by ${agent} after ${last!.agent}`);
   }
   return wrong;
 }

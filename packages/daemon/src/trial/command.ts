@@ -81,6 +81,8 @@ export interface LoopbackWeb {
   readonly pages: Map<string, string>;
   /** When each path was asked for, in order. */
   readonly asked: { readonly path: string; readonly atMs: number; readonly agent: string }[];
+  /** Every request, for robots.txt too, and at which address it came in. */
+  readonly requests: { readonly host: string; readonly path: string; readonly atMs: number; readonly agent: string }[];
   close(): Promise<void>;
 }
 
@@ -90,12 +92,15 @@ export async function loopbackWeb(
   delayMs: (path: string, agent: string) => number = () => 0,
 ): Promise<LoopbackWeb> {
   const pages = new Map<string, string>();
-  const asked: { path: string; atMs: number; agent: string }[] = [];
+  const asked: LoopbackWeb['asked'] = [];
+  const requests: LoopbackWeb['requests'] = [];
   const server: Server = createServer((request: IncomingMessage, response) => {
     const path = request.url ?? '/';
-    if (path === '/robots.txt') return response.writeHead(404).end();
     const agent = request.headers['user-agent'] ?? '';
-    asked.push({ path, atMs: Date.now(), agent });
+    const atMs = Date.now();
+    requests.push({ host: request.socket.localAddress ?? '', path, atMs, agent });
+    if (path === '/robots.txt') return response.writeHead(404).end();
+    asked.push({ path, atMs, agent });
     const body = pages.get(path);
     if (body === undefined) return response.writeHead(404).end();
     const answer = (): void => void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(body);
@@ -108,6 +113,7 @@ export async function loopbackWeb(
     url: `http://127.0.0.1:${port}`,
     pages,
     asked,
+    requests,
     close: () => new Promise((done) => void (server.closeAllConnections(), server.close(() => done()))),
   };
 }
