@@ -112,7 +112,7 @@ function lean(page: Page, site: string): Page {
  */
 export function leanState(state: PageState, warm: boolean): PageState {
   const { status, version, toldVersion, failures, looks, changes, lastLookMs, lastSeenMs, lastChangeMs } = state;
-  const { fault, movedTo, seenTitle, detectState } = state;
+  const { fault, movedTo, seenTitle, detectState, revealed } = state;
   const { etag, lastModified } = state.validators;
   const validators = etag === undefined && lastModified === undefined ? noValidators : state.validators;
   if (warm && detectState !== undefined) {
@@ -127,6 +127,7 @@ export function leanState(state: PageState, warm: boolean): PageState {
     fault ||
     movedTo !== undefined ||
     seenTitle === undefined ||
+    revealed !== undefined ||
     lastLookMs === undefined ||
     lastSeenMs === undefined
   ) {

@@ -59,6 +59,7 @@ export class Departures {
   /** Hours in which nothing leaves by the plan. */
   #quiet: OpeningHours = alwaysOpen;
   readonly #probeIds: ProbeIds;
+  readonly #isUnread: (entry: Entry) => boolean;
 
   constructor(
     parts: DepartureParts,
@@ -66,11 +67,14 @@ export class Departures {
     /** What is known of sites that may make a look wait, and the plan, which hears what they allow. */
     known: { readonly access: AccessTimes; readonly lifetimes: Lifetimes; readonly market: PlannedLimits },
     settings: LoopSettings,
+    /** Whether a page is to be asked for in full, as what it lists has not been read as it is wanted now. */
+    isUnread: (entry: Entry) => boolean = () => false,
   ) {
     this.#parts = parts;
     this.#collection = collection;
     this.#access = known.access;
     this.#lifetimes = known.lifetimes;
+    this.#isUnread = isUnread;
     this.#settings = settings;
     this.doors = new SiteDoors(parts, collection, known.market, settings.spacingMs);
     this.#gates = this.doors.gates;
@@ -384,7 +388,7 @@ export class Departures {
       this.#asked.delete(other.index);
       this.#hurried.delete(other.index);
     }
-    const errand = { ...errandFor(entry, sharing), id: this.#probeIds.next(), atMs: now };
+    const errand = { ...errandFor(entry, sharing, this.#isUnread), id: this.#probeIds.next(), atMs: now };
     return plannedMs === undefined ? errand : { ...errand, plannedMs };
   }
 }

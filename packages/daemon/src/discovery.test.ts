@@ -10,7 +10,7 @@ import type { Ask, Answer } from './observe/ask.ts';
 import { VirtualClock } from './simulation/virtual-clock.ts';
 import { openSqlite } from './store/sqlite.ts';
 import type { WatchedPage } from './values/look.ts';
-import { usualSettings } from './values/page.ts';
+import { type Select, usualSettings } from './values/page.ts';
 
 const startMs = Date.UTC(2026, 0, 5);
 const hourMs = 3_600_000;
@@ -21,22 +21,31 @@ interface SitePage {
   type?: string;
   /** Moved for good to there. */
   to?: string;
+  etag?: string;
 }
 
-async function watchSite(site: Map<string, SitePage>, roots: { url: string; discover?: unknown }[]) {
+async function watchSite(site: Map<string, SitePage>, roots: { url: string; discover?: unknown; select?: Select }[]) {
   const clock = new VirtualClock(startMs);
   const asked: string[] = [];
+  const answers: { path: string; status: number }[] = [];
   const fetchPage = async (ask: Ask): Promise<Answer> => {
     const askedAtMs = clock.nowMs();
     asked.push(ask.url.href);
     await clock.sleep(20);
     const page = site.get(ask.url.pathname);
-    const body = Buffer.from(page?.body ?? '');
-    const headers = { 'content-type': page?.type ?? 'text/html', ...(page?.to ? { location: page.to } : {}) };
+    const same = page?.etag !== undefined && ask.headers['if-none-match'] === page.etag;
+    const body = Buffer.from(same ? '' : (page?.body ?? ''));
+    const headers = {
+      'content-type': page?.type ?? 'text/html',
+      ...(page?.to ? { location: page.to } : {}),
+      ...(page?.etag ? { etag: page.etag } : {}),
+    };
+    const status = same ? 304 : page?.to ? 301 : page ? 200 : 404;
+    answers.push({ path: ask.url.pathname, status });
     return {
       kind: 'answered',
       url: ask.url,
-      status: page?.to ? 301 : page ? 200 : 404,
+      status,
       headers,
       body,
       bytesReceived: body.length,
@@ -48,10 +57,10 @@ async function watchSite(site: Map<string, SitePage>, roots: { url: string; disc
   if (opened.kind === 'failed') throw new Error(opened.sentence);
   const { store } = opened;
   await store.addPages(
-    roots.map(({ url, discover }) => ({
+    roots.map(({ url, discover, select = { kind: 'text' } }) => ({
       url,
       site: 'example.org',
-      select: { kind: 'text' },
+      select,
       tags: ['all'],
       weight: 1,
       paused: false,
@@ -89,6 +98,7 @@ async function watchSite(site: Map<string, SitePage>, roots: { url: string; disc
     clock,
     store,
     asked,
+    answers,
     hinted,
     findings,
     loop,
@@ -367,4 +377,71 @@ test('pages that an index reveals while nothing can be written are found all the
   expect(trial.loop.healthy).toBe(true);
   expect(await trial.urls()).toContain('https://example.org/b');
   await trial.end();
+});
+
+test('links are read whenever the body is another, whatever of it is selected, and never twice from the same', async () => {
+  const site = new Map<string, SitePage>([['/', { body: '<p id=p>text</p><a href=/a>a</a>', etag: '"1"' }]]);
+  for (const path of ['/a', '/b', '/c']) site.set(path, { body: path });
+  const select = { kind: 'css', expression: '#p' } as const;
+  const watch = await watchSite(site, [{ url: 'https://example.org/', discover: true, select }]);
+  await watch.until(6 * hourMs);
+  expect(await watch.urls()).toEqual(['https://example.org/', 'https://example.org/a']);
+  // An image leads there: the text is what it was, and so is what is selected.
+  site.set('/', { body: '<p id=p>text</p><a href=/a>a</a><a href=/b><img src=b.png></a>', etag: '"2"' });
+  await watch.until(12 * hourMs);
+  expect(await watch.urls()).toContain('https://example.org/b');
+  expect((await watch.store.changes({ after: 0, limit: 9 })).map(({ kind, url }) => [kind, url])).toEqual([
+    ['discovered', 'https://example.org/b'],
+  ]);
+  const before = watch.answers.length;
+  await watch.until(24 * hourMs);
+  const later = watch.answers.slice(before).filter(({ path }) => path === '/');
+  expect(later.length).toBeGreaterThan(3);
+  expect(later.every(({ status }) => status === 304)).toBe(true);
+  await watch.end();
+});
+
+test('what discover says is changed: the next look reads the links anew, and what they list is no news', async () => {
+  const site = new Map<string, SitePage>([
+    ['/', { body: '<a href=/a>a</a><a href=/b>b</a><a href=/c>c</a>', etag: '"1"' }],
+  ]);
+  for (const path of ['/a', '/b', '/c', '/d']) site.set(path, { body: `<a href=/d>d</a>${path}`, etag: '"1"' });
+  const watch = await watchSite(site, [{ url: 'https://example.org/' }]);
+  await watch.until(40 * hourMs);
+  const [root] = await watch.store.pages({ limit: 1 });
+  const set = async (discover: unknown) => {
+    const kept = await watch.store.updatePages([{ id: root!.page.id, settings: { options: { discover } } }]);
+    if (kept.kind === 'kept') watch.loop.watch(kept.value[0]!);
+  };
+  const paths = async () => (await watch.urls()).map((url) => new URL(url).pathname);
+  let hours = 40;
+  const after = async (discover: unknown) => {
+    await set(discover);
+    await watch.until((hours += 20) * hourMs);
+    return paths();
+  };
+  expect(await after({ include: ['/a'] })).toEqual(['/', '/a']);
+  expect(await after({ include: ['/a', '/b'] })).toEqual(['/', '/a', '/b']);
+  expect(await after({ pages: 2 })).toEqual(['/', '/a', '/b']);
+  expect(await after({ pages: 3 })).toEqual(['/', '/a', '/b', '/c']);
+  expect(await after({ depth: 2 })).toEqual(['/', '/a', '/b', '/c', '/d']);
+  expect(await watch.store.changes({ after: 0, limit: 9 })).toEqual([]);
+  const full = watch.answers.filter(({ path, status }) => path === '/' && status === 200).length;
+  expect(full).toBe(1 + 5);
+  await watch.end();
+});
+
+test('what was read is known over a restart', async () => {
+  const site = new Map<string, SitePage>([['/', { body: '<a href=/a>a</a>', etag: '"1"' }]]);
+  site.set('/a', { body: 'a' });
+  const watch = await watchSite(site, [{ url: 'https://example.org/', discover: true }]);
+  await watch.until(6 * hourMs);
+  const collection = new Collection();
+  for await (const batch of watch.store.everyPage()) for (const page of batch) collection.add(page);
+  const [root] = collection.withUrl('https://example.org/');
+  const discovery = new Discovery(collection);
+  expect(discovery.isUnread(root!)).toBe(false);
+  expect(discovery.wants(root!, Buffer.from('<a href=/a>a</a>'))).toBe(false);
+  expect(discovery.wants(root!, Buffer.from('<a href=/b>a</a>'))).toBe(true);
+  await watch.end();
 });

@@ -3,9 +3,10 @@
  * and hints that a watched page has changed.
  *
  * A page with `options.discover` is a root: what it lists within its scope is watched from then on, and what those pages
- * list in turn up to the scope's depth. Sitemaps and feeds cost no depth. Pages found by the root's first look are its
- * beginning; pages found later are news, told with their first copy (`verdict` does that). A found page that the server has said
- * is gone for a week retires: it stays, paused, with all its versions.
+ * list in turn up to the scope's depth. Sitemaps and feeds cost no depth. A body is read once under the same settings
+ * (`reading.ts`). Pages found by the root's first look, or because its settings were changed, are its beginning; pages found later
+ * are news, told with their first copy (`verdict` does that). A found page that the server has said is gone for a week retires: it
+ * stays, paused, with all its versions.
  *
  * A date in a sitemap or feed that is newer than our copy is a hint. How much it is worth is learned for each index: the share
  * of its hints after which the next look found a change.
@@ -13,10 +14,11 @@
 import type { Collection, Entry } from './collection.ts';
 import type { Listed } from './observe/discover/listed.ts';
 import { reveal } from './observe/discover/reveal.ts';
+import { isCut, isOfBody, isUnder, readingText } from './reading.ts';
 import type { Scope } from './values/scope.ts';
 import { isWithin, readScope } from './values/scope.ts';
 import type { NewPage } from './store/port.ts';
-import type { PageState } from './values/look.ts';
+import type { PageState, WatchedPage } from './values/look.ts';
 import type { Outcome } from './values/observation.ts';
 import type { Page } from './values/page.ts';
 import { siteOf } from './values/url.ts';
@@ -47,6 +49,8 @@ export interface Findings {
   readonly back: readonly Page[];
   /** Watched pages that an index says have changed, and how much its word is worth. */
   readonly hints: readonly { readonly entry: Entry; readonly chance: number }[];
+  /** How the page was read, to be kept with it (`reading.ts`); undefined where it is not read for what it lists. */
+  readonly reading?: string;
 }
 
 type Fetched = Extract<Outcome, { kind: 'fetched' }>;
@@ -88,7 +92,35 @@ export class Discovery {
     this.#open.delete(page.id);
   }
 
-  /** What a page that changed, or is seen for the first time, says about others. */
+  /** Whether the page is to be asked for in full: what it lists was not read under the settings of now, or found no place then. */
+  isUnread(entry: WatchedPage): boolean {
+    const root = this.#lists(entry);
+    if (!root) return false;
+    const { revealed } = entry.state;
+    return revealed === undefined || !isUnder(revealed, root.discover) || (isCut(revealed) && this.#room(root) > 0);
+  }
+
+  /** Whether what the page lists is to be read from this body; most pages list nothing, and this is asked at every look. */
+  wants(entry: WatchedPage, body: Uint8Array): boolean {
+    const root = this.#lists(entry);
+    if (!root) return false;
+    return this.isUnread(entry) || !isOfBody(entry.state.revealed!, body);
+  }
+
+  /** The root of a page that is read for what it lists; undefined for all others. */
+  #lists(entry: WatchedPage): Root | undefined {
+    const { options } = entry.page;
+    if (options['discover'] === undefined && options['discovered'] === undefined) return undefined;
+    const root = this.#rootOf(entry);
+    const origin = root && originOf(entry.page);
+    return !origin || origin.index || origin.depth < root.scope.depthMax ? root : undefined;
+  }
+
+  #room(root: Root): number {
+    return root.scope.pagesMax - (this.#found.get(root.page.id) ?? 0);
+  }
+
+  /** What a page says about others: one that changed, is seen for the first time, or is wanted (`wants`). */
   read(entry: Entry, fetched: Fetched, url: string, nowMs: number, first: boolean): Findings {
     const root = this.#rootOf(entry);
     const mayList = /xml|json|gzip|octet-stream|rss|atom/.test(fetched.mediaType ?? 'xml') || root !== undefined;
@@ -97,8 +129,18 @@ export class Discovery {
     const hints = revealed.kind === 'links' ? [] : this.#hints(entry, revealed.listed, nowMs);
     if (!root) return { pages: [], back: [], hints };
     const depth = (originOf(entry.page)?.depth ?? 0) + (revealed.kind === 'links' ? 1 : 0);
-    const pages = depth > root.scope.depthMax ? [] : this.#newPages(root, revealed.listed, depth, nowMs, first);
-    return { pages, back: this.#listedAgain(revealed.listed), hints };
+    const { pages, cut } =
+      depth > root.scope.depthMax
+        ? nothingNew
+        : this.#newPages(
+            root,
+            revealed.listed,
+            depth,
+            nowMs,
+            first ? isEarly(entry, root, nowMs) : wasThere(entry, root, fetched.body),
+          );
+    const reading = this.#lists(entry) && readingText({ kind: revealed.kind, cut }, root.discover, fetched.body);
+    return { pages, back: this.#listedAgain(revealed.listed), hints, ...(reading === undefined ? {} : { reading }) };
   }
 
   #listedAgain(listed: readonly Listed[]): readonly Page[] {
@@ -106,22 +148,21 @@ export class Discovery {
     return entries.filter(({ page }) => page.paused && originOf(page)?.retired).map(({ page }) => page);
   }
 
-  #rootOf(entry: Entry): Root | undefined {
+  #rootOf(entry: WatchedPage): Root | undefined {
     const origin = originOf(entry.page);
     const holder = origin ? this.#collection.byId(origin.from) : entry;
     if (!holder || holder.page.paused) return undefined;
-    const read = readScope(holder.page.options['discover']);
-    return read.kind === 'scope' ? { page: holder.page, state: holder.state, scope: read.scope } : undefined;
+    const { discover } = holder.page.options;
+    const read = readScope(discover);
+    return read.kind === 'scope' ? { page: holder.page, state: holder.state, scope: read.scope, discover } : undefined;
   }
 
-  #newPages(root: Root, listed: readonly Listed[], depth: number, nowMs: number, first: boolean): readonly NewPage[] {
-    let room = root.scope.pagesMax - (this.#found.get(root.page.id) ?? 0);
+  #newPages(root: Root, listed: readonly Listed[], depth: number, nowMs: number, beginning: boolean): NewPages {
+    let room = this.#room(root);
     const pages: NewPage[] = [];
-    // The root's own first look, and those of pages found by it, show what was there before.
-    const beginning = first && (root.state.version <= 1 || nowMs - root.page.addedAtMs < dayMs);
     for (const { url, title, isIndex } of listed) {
-      if (room <= 0) break;
       if (this.#collection.watches(url) || !isInside(root, url, isIndex === true)) continue;
+      if (room <= 0) return { pages, cut: true };
       const discovered: Origin = {
         from: root.page.id,
         depth,
@@ -131,7 +172,7 @@ export class Discovery {
       pages.push(newPage(root.page, url, title, { discovered }, nowMs));
       room--;
     }
-    return pages;
+    return { pages, cut: false };
   }
 
   #hints(index: Entry, listed: readonly Listed[], nowMs: number): Findings['hints'] {
@@ -193,11 +234,31 @@ export class Discovery {
   }
 }
 
+/** The root's own first look, and those of pages that were there then, show what was there before. */
+function isEarly({ page }: Entry, root: Root, nowMs: number): boolean {
+  return originOf(page)?.beginning === true || root.state.version <= 1 || nowMs - root.page.addedAtMs < dayMs;
+}
+
+/** What other settings bring in, or a place that has become free, was listed before. */
+function wasThere({ state: { revealed } }: Entry, { discover }: Root, body: Uint8Array): boolean {
+  return revealed === undefined || !isUnder(revealed, discover) || isOfBody(revealed, body);
+}
+
 interface Root {
   readonly page: Page;
   readonly state: PageState;
   readonly scope: Scope;
+  /** The scope as its user wrote it. */
+  readonly discover: unknown;
 }
+
+interface NewPages {
+  readonly pages: readonly NewPage[];
+  /** There was no room for all. */
+  readonly cut: boolean;
+}
+
+const nothingNew: NewPages = { pages: [], cut: false };
 
 function isInside(root: Root, url: string, isIndex: boolean): boolean {
   // The parts of a sitemap need not match what is wanted of pages, but they belong to the site.

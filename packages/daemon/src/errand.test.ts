@@ -13,7 +13,7 @@ function moved(movedTo: string): Entry {
 
 test('what is sent with a page goes where it has moved within its origin, and to no other', () => {
   const within = moved('https://a.example/2');
-  expect(errandFor(within, [within])).toMatchObject({ url: 'https://a.example/2', headers });
+  expect(errandFor(within, [within], () => false)).toMatchObject({ url: 'https://a.example/2', headers });
   for (const away of [
     'https://b.example/1',
     'http://a.example/1',
@@ -21,7 +21,7 @@ test('what is sent with a page goes where it has moved within its origin, and to
     'https://www.a.example/1',
   ]) {
     const entry = moved(away);
-    const errand = errandFor(entry, [entry]);
+    const errand = errandFor(entry, [entry], () => false);
     expect(errand).toMatchObject({ url: away, movedFrom: 'https://a.example/1' });
     expect(errand).not.toHaveProperty('headers');
   }

@@ -2,11 +2,16 @@
 import type { Entry } from './collection.ts';
 import type { Probe } from './values/probe.ts';
 
-/** For the page, and all who share its URL and way of asking. */
-export function errandFor({ page, state }: Entry, sharing: readonly Entry[]): Omit<Probe, 'id' | 'atMs'> {
+/** For the page, and all who share its URL and way of asking; `isUnread` says of one that its body is needed even if it is the same. */
+export function errandFor(
+  { page, state }: Entry,
+  sharing: readonly Entry[],
+  isUnread: (entry: Entry) => boolean,
+): Omit<Probe, 'id' | 'atMs'> {
   // A page that never had a full answer needs one, so validators go out only when all who share the request have a copy.
   const whole = sharing.some(
     (other) =>
+      isUnread(other) ||
       other.state.status !== 'present' ||
       other.state.validators.etag !== state.validators.etag ||
       other.state.validators.lastModified !== state.validators.lastModified,

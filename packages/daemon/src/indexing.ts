@@ -46,6 +46,13 @@ export interface Around {
   readonly idle: () => void;
 }
 
+/** How many other pages a look revealed, and how the page was read for them. */
+interface Read {
+  readonly pages: number;
+  readonly reading: string | undefined;
+}
+
+const nothingRevealed: Read = { pages: 0, reading: undefined };
 const notModified: Detected = { detection: { kind: 'unchanged' } };
 const noBody = new Uint8Array(0);
 
@@ -220,7 +227,11 @@ export class Indexing {
     });
     const [only] = begun;
     const letGo =
-      begun.length === 1 && only && isSettled(only.detected) && only.detected.detection.kind === 'unchanged';
+      begun.length === 1 &&
+      only &&
+      isSettled(only.detected) &&
+      only.detected.detection.kind === 'unchanged' &&
+      !this.#discovery.wants(only, outcome.body);
     return { observation: letGo ? { ...observation, outcome: { ...outcome, body: noBody } } : observation, begun };
   }
 
@@ -239,6 +250,7 @@ export class Indexing {
     if (outcome.kind !== 'fetched' && outcome.kind !== 'not-modified') return false;
     const known = outcome.kind === 'fetched' ? stillOf(entry, begun[0])?.detected : notModified;
     if (!known || !isSettled(known) || known.detection.kind !== 'unchanged' || known.again || known.raw) return false;
+    if (outcome.kind === 'fetched' && this.#isToBeRead(entry, outcome)) return false;
     const look = verdict(entry, observation, known.detection, known.state);
     if (look.change) return false;
     this.#looks.push(this.#taken(entry, observation, look, known.detection, 0));
@@ -277,6 +289,11 @@ export class Indexing {
     return entry?.page.url === (probe.movedFrom ?? probe.url) ? entry : undefined;
   }
 
+  /** Whether an answer that says nothing new of the page may do so of others. */
+  #isToBeRead(entry: Entry, { body }: Fetched): boolean {
+    return body !== noBody && !entry.page.paused && this.#discovery.wants(entry, body);
+  }
+
   #isThere(entry: Entry): boolean {
     return this.#collection.at(entry.index) === entry;
   }
@@ -295,10 +312,15 @@ export class Indexing {
     const plain = verdict(entry, observation, detected?.detection, detected?.state);
     const look = plain.change || detected?.again || detected?.raw ? await this.#completed(plain, detected) : plain;
     if (!this.#isThere(entry)) return undefined;
-    const news = outcome.kind === 'fetched' && (look.kind === 'first' || look.kind === 'changed') && !entry.page.paused;
-    const revealed = news ? await this.#discover(entry, outcome, observation, look) : 0;
-    if (revealed === undefined || !this.#isThere(entry)) return undefined;
-    return this.#taken(entry, observation, look, detected?.detection, revealed);
+    const news = (look.kind === 'first' || look.kind === 'changed') && !entry.page.paused;
+    const read =
+      outcome.kind === 'fetched' && (news || (look.kind === 'unchanged' && this.#isToBeRead(entry, outcome)))
+        ? await this.#discover(entry, outcome, observation, look)
+        : nothingRevealed;
+    if (!read || !this.#isThere(entry)) return undefined;
+    const { pages, reading } = read;
+    const kept = reading === undefined ? look : { ...look, state: { ...look.state, revealed: reading } };
+    return this.#taken(entry, observation, kept, detected?.detection, pages);
   }
 
   /** The look is learned from and the page as it says; `revealed` other pages were found by it. */
@@ -341,23 +363,23 @@ export class Indexing {
       this.#lifetimes.stated(entry, look.atMs, outcome.maxAgeSeconds);
   }
 
-  /** Takes in what the answer says about other pages; answers how many it revealed, undefined when the loop stops first. */
-  async #discover(entry: Entry, fetched: Fetched, observation: Observation, look: Look): Promise<number | undefined> {
+  /** Takes in what the answer says about other pages; undefined when the loop stops first. */
+  async #discover(entry: Entry, fetched: Fetched, observation: Observation, look: Look): Promise<Read | undefined> {
     const { clock, policy, store } = this.#parts;
     const nowMs = clock.nowMs();
     const url = observation.finalUrl ?? observation.probe.url;
-    const { pages, back, hints } = this.#discovery.read(entry, fetched, url, nowMs, look.kind === 'first');
+    const { pages, back, hints, reading } = this.#discovery.read(entry, fetched, url, nowMs, look.kind === 'first');
     for (const hint of hints) policy.hinted?.(hint.entry.index, nowMs / 1000, hint.chance);
     if (back.length > 0) await this.#setResting(back, false);
-    if (pages.length === 0) return 0;
+    if (pages.length === 0) return { pages: 0, reading };
     let kept = await store.addPages(pages);
-    // What the page reveals is read once, when it has changed: it waits for the store as its look does.
+    // What the page reveals is read once, with its look: it waits for the store as that does.
     while (kept.kind === 'failed') {
       if (!(await this.#keeping.awaitStore(kept.fault))) return undefined;
       kept = await store.addPages(pages);
     }
     for (const { page, created } of kept.value) if (created) this.#around.watch(page);
-    return kept.value.length;
+    return { pages: kept.value.length, reading };
   }
 
   /** Pages that were found and are gone for good rest from now on, with all their versions. */

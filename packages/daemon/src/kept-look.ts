@@ -32,6 +32,7 @@ function isAsBefore(state: PageState, before: PageState): boolean {
     state.failures === before.failures &&
     state.changes === before.changes &&
     state.movedTo === before.movedTo &&
+    state.revealed === before.revealed &&
     state.seenTitle === before.seenTitle
   );
 }

@@ -70,7 +70,8 @@ export class Loop {
     this.market = new CollectionMarket(parts.policy, this.collection, settings.looksPerSecond);
     this.#lifetimes = new Lifetimes(parts.random);
     const known = { access: this.access, collection: this.collection, lifetimes: this.#lifetimes };
-    this.#departures = new Departures(parts, this.collection, { ...known, market: this.market }, settings);
+    const isUnread = (entry: Entry) => this.#discovery.isUnread(entry);
+    this.#departures = new Departures(parts, this.collection, { ...known, market: this.market }, settings, isUnread);
     this.#watching = new Watching(parts, {
       collection: this.collection,
       discovery: this.#discovery,

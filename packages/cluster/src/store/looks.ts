@@ -28,6 +28,7 @@ const stateColumns = {
   model: 'bytea',
   detect_state: 'text',
   validators_url: 'text',
+  revealed: 'text',
 } as const;
 /** What a state leaves out stays as it was. */
 const lasting: ReadonlySet<string> = new Set(['hash', 'detect_state']);

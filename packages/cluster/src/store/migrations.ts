@@ -211,4 +211,8 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE coordinators ADD COLUMN linked boolean NOT NULL DEFAULT true;
   `,
+  // How pages were last read for the pages that they list.
+  `
+  ALTER TABLE states ADD COLUMN revealed text;
+  `,
 ];

@@ -139,7 +139,7 @@ export async function updatePages(
   // As `atNewUrl` says of a state: the old URL's server spoke of itself.
   if (moved.length > 0)
     await sql.query(
-      'UPDATE states SET etag = NULL, last_modified = NULL, validators_url = NULL, moved_to = NULL WHERE pk = ANY ($1)',
+      'UPDATE states SET etag = NULL, last_modified = NULL, validators_url = NULL, moved_to = NULL, revealed = NULL WHERE pk = ANY ($1)',
       [moved.map(({ pk }) => pk)],
     );
   const watched = await pagesWith(sql, [...edited.keys()]);

@@ -28,7 +28,7 @@ export const movedTables: readonly MovedTable[] = [
   {
     name: 'states',
     columns:
-      'pk status version told_version hash etag last_modified last_look last_seen last_change fault_code fault_sentence failures looks changes moved_to seen_title model detect_state validators_url'.split(
+      'pk status version told_version hash etag last_modified last_look last_seen last_change fault_code fault_sentence failures looks changes moved_to seen_title model detect_state validators_url revealed'.split(
         ' ',
       ),
     key: ['pk'],

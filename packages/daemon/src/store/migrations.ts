@@ -139,4 +139,6 @@ export const migrations: readonly string[] = [
   // A changed page takes its old words out. Segments are put together anew when two fifths of what they hold is gone, not a tenth:
   // under load, that was a sixth of all writing.
   `INSERT INTO current_words (current_words, rank) VALUES ('deletemerge', 40);`,
+  // How pages were last read for the pages that they list.
+  `ALTER TABLE states ADD COLUMN revealed TEXT;`,
 ];

@@ -32,6 +32,7 @@ export interface StateRow {
   readonly model: Uint8Array | null;
   readonly detect_state: string | null;
   readonly validators_url: string | null;
+  readonly revealed: string | null;
 }
 
 export const freshState: PageState = {
@@ -104,6 +105,7 @@ export function stateOf(row: StateRow): PageState {
   if (row.seen_title !== null) state.seenTitle = row.seen_title;
   if (row.model !== null) state.model = row.model;
   if (row.detect_state !== null) state.detectState = row.detect_state;
+  if (row.revealed !== null) state.revealed = row.revealed;
   return state;
 }
 
@@ -132,6 +134,7 @@ export const stateColumns: readonly (keyof StateRow)[] = [
   'model',
   'detect_state',
   'validators_url',
+  'revealed',
 ];
 
 export type StateValue = string | number | Uint8Array | null;
@@ -158,6 +161,7 @@ export function stateValues(state: PageState): StateValue[] {
     state.model ?? null,
     state.detectState ?? null,
     state.validators.url ?? null,
+    state.revealed ?? null,
   ];
 }
 
@@ -168,7 +172,7 @@ export const createdIds = (
 /** What a plan needs of a page and its state: without its hash and what detection remembers. */
 export const plannedColumns =
   'pk, id, url, site, settings, added_at, status, version, told_version, etag, last_modified, last_look, last_seen, ' +
-  'last_change, fault_code, fault_sentence, failures, looks, changes, moved_to, seen_title, model, validators_url';
+  'last_change, fault_code, fault_sentence, failures, looks, changes, moved_to, seen_title, model, validators_url, revealed';
 
 /** A row of `plannedColumns` as an array: giving names to each of a million rows takes longer than reading them. */
 export type PlannedRow = readonly [
@@ -177,6 +181,7 @@ export type PlannedRow = readonly [
   ...[lastLook: number | null, lastSeen: number | null, lastChange: number | null],
   ...[faultCode: string | null, faultSentence: string | null, failures: number, looks: number, changes: number],
   ...[movedTo: string | null, seenTitle: string | null, model: Uint8Array | null, validatorsUrl: string | null],
+  revealed: string | null,
 ];
 
 export function plannedOf(row: PlannedRow): WatchedPage {
@@ -200,6 +205,7 @@ export function plannedOf(row: PlannedRow): WatchedPage {
     model: row[21],
     detect_state: null,
     validators_url: row[22],
+    revealed: row[23],
   });
   return { page: { ...settingsOf(row[4]), url: row[2], id: row[1], site: row[3], addedAtMs: row[5] }, state };
 }

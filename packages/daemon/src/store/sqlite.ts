@@ -165,10 +165,8 @@ export class SqliteStore implements Store {
   }
 
   #putState(pk: number, state: WatchedPage['state']): void {
-    this.#sql('INSERT OR REPLACE INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)').run(
-      pk,
-      ...stateValues(state),
-    );
+    const values = [pk, ...stateValues(state)];
+    this.#sql(`INSERT OR REPLACE INTO states VALUES (${values.map(() => '?').join()})`).run(...values);
   }
 
   updatePages(

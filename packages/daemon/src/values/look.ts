@@ -37,10 +37,12 @@ export interface PageState {
   readonly model?: Uint8Array;
   /** What detection remembers between looks (noise, what was last told). */
   readonly detectState?: string;
+  /** How the page was last read for the pages that it lists (`reading.ts`); absent where it never was. */
+  readonly revealed?: string;
 }
 
 /** The state of a page whose user gave it another URL: what the old one's server said of itself is nothing to the new one. */
-export function atNewUrl({ movedTo: _movedTo, ...state }: PageState): PageState {
+export function atNewUrl({ movedTo: _movedTo, revealed: _revealed, ...state }: PageState): PageState {
   return { ...state, validators: {} };
 }
 
