@@ -290,10 +290,10 @@ test('a found page retires when it has been gone for a week, and one that somebo
   const discovery = new Discovery(new Collection());
   const { page, state } = known('a', 'https://example.org/a', { options: { discovered: { from: 'index', depth: 0 } } });
   const gone = { ...state, status: 'gone' as const, lastSeenMs: startMs };
-  expect(discovery.retires(page, gone, startMs + 6.9 * dayMs)).toBe(false);
+  expect(discovery.retires(page, gone, startMs + 6.9 * dayMs)).toBeUndefined();
   expect(discovery.retires(page, gone, startMs + 7.1 * dayMs)).toBe(true);
-  expect(discovery.retires(page, { ...gone, status: 'present' }, startMs + 7.1 * dayMs)).toBe(false);
-  expect(discovery.retires({ ...page, options: {} }, gone, startMs + 70 * dayMs)).toBe(false);
+  expect(discovery.retires(page, { ...gone, status: 'present' }, startMs + 7.1 * dayMs)).toBeUndefined();
+  expect(discovery.retires({ ...page, options: {} }, gone, startMs + 70 * dayMs)).toBeUndefined();
 });
 
 test('trust comes over a restart', () => {
@@ -444,4 +444,58 @@ test('what was read is known over a restart', async () => {
   expect(discovery.wants(root!, Buffer.from('<a href=/a>a</a>'))).toBe(false);
   expect(discovery.wants(root!, Buffer.from('<a href=/b>a</a>'))).toBe(true);
   await watch.end();
+});
+
+test('the limit is on pages watched at once: what retired makes room, and of that so much is remembered', async () => {
+  const site = new Map<string, SitePage>();
+  /** A site that lists the last two of ever more pages, of which no others are there. */
+  const turn = (round: number) => {
+    const paths = [2 * round, 2 * round + 1].map((n) => `/p${n}`);
+    site.clear();
+    site.set('/', { body: paths.map((path) => `<a href=${path}>${path}</a>`).join('') });
+    for (const path of paths) site.set(path, { body: path });
+  };
+  turn(0);
+  const watch = await watchSite(site, [{ url: 'https://example.org/', discover: { pages: 2 } }]);
+  let most = 0;
+  for (let round = 0; round < 14; round++) {
+    await watch.until((round + 1) * 9 * dayMs);
+    const found = (await watch.store.pages({ limit: 100 })).filter(({ page }) => page.url !== 'https://example.org/');
+    const watched = found.filter(({ page }) => !page.paused).map(({ page }) => new URL(page.url).pathname);
+    expect(watched.sort()).toEqual([`/p${2 * round}`, `/p${2 * round + 1}`].sort());
+    most = Math.max(most, found.length);
+    turn(round + 1);
+  }
+  expect(most).toBeGreaterThan(18);
+  expect(most).toBeLessThanOrEqual(2 + 20);
+  await watch.end();
+}, 60_000);
+
+test('what robots.txt forbids, pictures and the like take no place', async () => {
+  const links = ['/no/1', '/no/2', '/a.png', '/film.mp4', '/picture', '/font', '/a', '/b', '/paper.pdf'];
+  const site = new Map<string, SitePage>([
+    ['/robots.txt', { body: 'User-agent: *\nDisallow: /no/', type: 'text/plain' }],
+    ['/', { body: links.map((path) => `<a href=${path}>x</a>`).join('') }],
+    ['/picture', { body: 'PNG', type: 'image/png' }],
+    ['/font', { body: 'OTF', type: 'font/otf' }],
+    ['/paper.pdf', { body: 'PDF', type: 'application/pdf' }],
+    ...['/a', '/b', '/a.png', '/no/1', '/no/2'].map((path) => [path, { body: path }] as const),
+  ]);
+  const watch = await watchSite(site, [{ url: 'https://example.org/', discover: { pages: 3 } }]);
+  await watch.until(3 * dayMs);
+  const found = (await watch.store.pages({ limit: 100 })).filter(({ page }) => !page.paused);
+  expect(found.map(({ page }) => new URL(page.url).pathname).sort()).toEqual(['/', '/a', '/b', '/paper.pdf']);
+  expect(watch.asked.filter((url) => /no\/|a\.png|mp4/.test(url))).toEqual([]);
+  expect(watch.asked.filter((url) => url.endsWith('/picture'))).toHaveLength(1);
+  expect(await watch.store.changes({ after: 0, limit: 9 })).toEqual([]);
+  await watch.end();
+});
+
+test('a found page that robots.txt forbids rests: at once where it was never seen, after a week where it was', () => {
+  const discovery = new Discovery(new Collection());
+  const { page, state } = known('a', 'https://example.org/a', { options: { discovered: { from: 'index', depth: 0 } } });
+  const forbidden = { ...state, lastSeenMs: startMs, fault: { code: 'robots-disallowed', sentence: '' } };
+  expect(discovery.retires(page, forbidden, startMs + 6.9 * dayMs)).toBeUndefined();
+  expect(discovery.retires(page, forbidden, startMs + 7.1 * dayMs)).toBe('forbidden');
+  expect(discovery.retires(page, { ...forbidden, version: 0, status: 'new' }, startMs)).toBe('forbidden');
 });

@@ -5,8 +5,8 @@
  * A page with `options.discover` is a root: what it lists within its scope is watched from then on, and what those pages
  * list in turn up to the scope's depth. Sitemaps and feeds cost no depth. A body is read once under the same settings
  * (`reading.ts`). Pages found by the root's first look, or because its settings were changed, are its beginning; pages found later
- * are news, told with their first copy (`verdict` does that). A found page that the server has said is gone for a week retires: it
- * stays, paused, with all its versions.
+ * are news, told with their first copy (`verdict` does that). A found page that the server has said is gone for a week, or that
+ * robots.txt forbids, retires: it stays, paused, with all its versions, and takes no place.
  *
  * A date in a sitemap or feed that is newer than our copy is a hint. How much it is worth is learned for each index: the share
  * of its hints after which the next look found a change.
@@ -15,8 +15,8 @@ import type { Collection, Entry } from './collection.ts';
 import type { Listed } from './observe/discover/listed.ts';
 import { reveal } from './observe/discover/reveal.ts';
 import { isCut, isOfBody, isUnder, readingText } from './reading.ts';
-import type { Scope } from './values/scope.ts';
-import { isWithin, readScope } from './values/scope.ts';
+import type { ReadScope, Scope } from './values/scope.ts';
+import { isFile, isWithin, readScope } from './values/scope.ts';
 import type { NewPage } from './store/port.ts';
 import type { PageState, WatchedPage } from './values/look.ts';
 import type { Outcome } from './values/observation.ts';
@@ -32,9 +32,12 @@ export interface Origin {
   readonly beginning?: boolean;
   /** A part of a sitemap, read for what it lists. */
   readonly index?: boolean;
-  /** Gone for so long that it rests; it resumes when it is listed again. */
-  readonly retired?: boolean;
+  /** It rests and takes no place; it may resume when it is listed again. */
+  readonly retired?: Retired;
 }
+
+/** Why a found page rests: gone for a week (`true`), forbidden by robots.txt, or no page but a picture or the like. */
+export type Retired = true | 'forbidden' | 'file';
 
 export function originOf(page: Pick<Page, 'options'>): Origin | undefined {
   const value = page.options['discovered'];
@@ -47,6 +50,8 @@ export interface Findings {
   readonly pages: readonly NewPage[];
   /** Pages that had retired and are listed again. */
   readonly back: readonly Page[];
+  /** The page itself is a picture or the like, and found by itself: it is to rest. */
+  readonly isFile?: true;
   /** Watched pages that an index says have changed, and how much its word is worth. */
   readonly hints: readonly { readonly entry: Entry; readonly chance: number }[];
   /** How the page was read, to be kept with it (`reading.ts`); undefined where it is not read for what it lists. */
@@ -59,10 +64,26 @@ const nothing: Findings = { pages: [], back: [], hints: [] };
 const dayMs = 86_400_000;
 /** A page may be gone for a while by mistake; after a week it is meant. */
 const retireAfterMs = 7 * dayMs;
+/** One that was never there may be listed a while before it is. */
+const retireUnseenAfterMs = dayMs;
+/** A page that was gone for so long is not asked for again for this share of that. */
+const returnShare = 0.25;
 /** Two hints believed and two not, before anything is known. */
 const doubt = 2;
 /** Hints that wait for a look; more are not kept, and count for nothing. */
 const openHintsMax = 100_000;
+
+/** For each page that may be watched, so many are remembered that no longer are; beyond that the longest gone are forgotten. */
+const retiredShare = 10;
+/** Forgetting is for many at once: it looks through all that is watched. */
+const forgetShare = 0.1;
+/** Links that robots.txt forbids are passed over, so many of a page; each is held against all its rules. */
+const forbiddenMax = 5_000;
+
+interface Counts {
+  watched: number;
+  retired: number;
+}
 
 interface Trust {
   right: number;
@@ -71,25 +92,35 @@ interface Trust {
 
 export class Discovery {
   readonly #collection: Collection;
-  readonly #found = new Map<string, number>();
+  readonly #allows: (url: string) => boolean | undefined;
+  /** Pages that were found, by root. */
+  readonly #found = new Map<string, Counts>();
   readonly #trust = new Map<string, Trust>();
   /** Hints given and not yet put to the test: page id to the index and the date it named. */
   readonly #open = new Map<string, { readonly index: string; readonly modifiedMs: number }>();
 
-  constructor(collection: Collection) {
+  /** `allows`: what robots.txt says of a URL, as far as that is known here. */
+  constructor(collection: Collection, allows: (url: string) => boolean | undefined = () => undefined) {
     this.#collection = collection;
+    this.#allows = allows;
   }
 
   /** Counts a page that is watched because of a root. */
   watched(page: Page): void {
-    const origin = originOf(page);
-    if (origin) this.#found.set(origin.from, (this.#found.get(origin.from) ?? 0) + 1);
+    this.#count(page, 1);
   }
 
   unwatched(page: Page): void {
-    const origin = originOf(page);
-    if (origin) this.#found.set(origin.from, Math.max(0, (this.#found.get(origin.from) ?? 0) - 1));
+    this.#count(page, -1);
     this.#open.delete(page.id);
+  }
+
+  #count(page: Page, by: number): void {
+    const origin = originOf(page);
+    if (!origin) return;
+    const counts = this.#found.get(origin.from) ?? { watched: 0, retired: 0 };
+    counts[origin.retired ? 'retired' : 'watched'] += by;
+    this.#found.set(origin.from, counts);
   }
 
   /** Whether the page is to be asked for in full: what it lists was not read under the settings of now, or found no place then. */
@@ -111,24 +142,26 @@ export class Discovery {
   #lists(entry: WatchedPage): Root | undefined {
     const { options } = entry.page;
     if (options['discover'] === undefined && options['discovered'] === undefined) return undefined;
-    const root = this.#rootOf(entry);
+    const root = this.#rootOf(entry.page);
     const origin = root && originOf(entry.page);
     return !origin || origin.index || origin.depth < root.scope.depthMax ? root : undefined;
   }
 
   #room(root: Root): number {
-    return root.scope.pagesMax - (this.#found.get(root.page.id) ?? 0);
+    return root.scope.pagesMax - (this.#found.get(root.page.id)?.watched ?? 0);
   }
 
   /** What a page says about others: one that changed, is seen for the first time, or is wanted (`wants`). */
   read(entry: Entry, fetched: Fetched, url: string, nowMs: number, first: boolean): Findings {
-    const root = this.#rootOf(entry);
+    const root = this.#rootOf(entry.page);
     const mayList = /xml|json|gzip|octet-stream|rss|atom/.test(fetched.mediaType ?? 'xml') || root !== undefined;
     if (!mayList) return nothing;
+    const origin = originOf(entry.page);
+    if (root && origin && isFile(root.scope, entry.page.url, fetched.mediaType)) return { ...nothing, isFile: true };
     const revealed = reveal(fetched, url);
     const hints = revealed.kind === 'links' ? [] : this.#hints(entry, revealed.listed, nowMs);
     if (!root) return { pages: [], back: [], hints };
-    const depth = (originOf(entry.page)?.depth ?? 0) + (revealed.kind === 'links' ? 1 : 0);
+    const depth = (origin?.depth ?? 0) + (revealed.kind === 'links' ? 1 : 0);
     const { pages, cut } =
       depth > root.scope.depthMax
         ? nothingNew
@@ -140,29 +173,50 @@ export class Discovery {
             first ? isEarly(entry, root, nowMs) : wasThere(entry, root, fetched.body),
           );
     const reading = this.#lists(entry) && readingText({ kind: revealed.kind, cut }, root.discover, fetched.body);
-    return { pages, back: this.#listedAgain(revealed.listed), hints, ...(reading === undefined ? {} : { reading }) };
+    const back = this.#listedAgain(revealed.listed, this.#room(root) - pages.length, nowMs);
+    return { pages, back, hints, ...(reading === undefined ? {} : { reading }) };
   }
 
-  #listedAgain(listed: readonly Listed[]): readonly Page[] {
-    const entries = listed.flatMap(({ url }) => this.#collection.withUrl(url));
-    return entries.filter(({ page }) => page.paused && originOf(page)?.retired).map(({ page }) => page);
+  #listedAgain(listed: readonly Listed[], room: number, nowMs: number): readonly Page[] {
+    const back: Page[] = [];
+    for (const { url } of listed) {
+      if (back.length >= room) break;
+      const entries = this.#collection.withUrl(url).filter((entry) => this.#mayReturn(entry, nowMs));
+      back.push(...entries.map(({ page }) => page));
+    }
+    return back;
   }
 
-  #rootOf(entry: WatchedPage): Root | undefined {
-    const origin = originOf(entry.page);
-    const holder = origin ? this.#collection.byId(origin.from) : entry;
-    if (!holder || holder.page.paused) return undefined;
-    const { discover } = holder.page.options;
-    const read = readScope(discover);
-    return read.kind === 'scope' ? { page: holder.page, state: holder.state, scope: read.scope, discover } : undefined;
+  /** Lists may name for years what is not there: the longer a page has been gone, the longer it is not asked for again. */
+  #mayReturn({ page, state }: Entry, nowMs: number): boolean {
+    const retired = page.paused ? originOf(page)?.retired : undefined;
+    if (retired === undefined || retired === 'file') return false;
+    const lookedMs = state.lastLookMs ?? page.addedAtMs;
+    const goneMs = lookedMs - (state.lastSeenMs ?? page.addedAtMs);
+    if (retired === 'forbidden') return this.#allows(page.url) ?? nowMs - lookedMs > dayMs;
+    return nowMs - lookedMs > goneMs * returnShare;
+  }
+
+  #rootOf(page: Page): Root | undefined {
+    const origin = originOf(page);
+    const root = origin ? this.#collection.byId(origin.from)?.page : page;
+    if (!root || root.paused) return undefined;
+    const { discover } = root.options;
+    const scope = scopeOf(discover);
+    return scope && { page: root, scope, discover };
   }
 
   #newPages(root: Root, listed: readonly Listed[], depth: number, nowMs: number, beginning: boolean): NewPages {
     let room = this.#room(root);
+    let forbidden = 0;
     const pages: NewPage[] = [];
     for (const { url, title, isIndex } of listed) {
       if (this.#collection.watches(url) || !isInside(root, url, isIndex === true)) continue;
       if (room <= 0) return { pages, cut: true };
+      if (this.#allows(url) === false) {
+        if (++forbidden > forbiddenMax) break;
+        continue;
+      }
       const discovered: Origin = {
         from: root.page.id,
         depth,
@@ -208,16 +262,36 @@ export class Discovery {
     this.#trust.set(hint.index, trust);
   }
 
-  /** A found page that has been gone for so long that it will not come back. */
-  retires(page: Page, state: PageState, nowMs: number): boolean {
-    if (state.status !== 'gone' || !originOf(page)) return false;
-    return nowMs - (state.lastSeenMs ?? page.addedAtMs) > retireAfterMs;
+  /** Why a found page is to rest: it has been gone, or may not be visited, for so long that it will not come back. */
+  retires(page: Page, state: PageState, nowMs: number): Retired | undefined {
+    const isForbidden = state.fault?.code === 'robots-disallowed';
+    if ((state.status !== 'gone' && !isForbidden) || !originOf(page)) return undefined;
+    const retired = isForbidden ? 'forbidden' : true;
+    const restMs = state.version > 0 ? retireAfterMs : isForbidden ? 0 : retireUnseenAfterMs;
+    return nowMs - (state.lastSeenMs ?? page.addedAtMs) >= restMs ? retired : undefined;
   }
 
   /** The settings of a page that retires, or comes back. */
-  static rest(page: Page, retired: boolean): Pick<Page, 'paused' | 'options'> {
+  static rest(page: Page, retired: Retired | undefined): Pick<Page, 'paused' | 'options'> {
     const { retired: _retired, ...origin } = originOf(page)!;
-    return { paused: retired, options: { ...page.options, discovered: retired ? { ...origin, retired } : origin } };
+    const discovered = retired === undefined ? origin : { ...origin, retired };
+    return { paused: retired !== undefined, options: { ...page.options, discovered } };
+  }
+
+  /** Pages found by the same root as this one that retired so long ago that they are to be forgotten. */
+  surplus(page: Page): readonly string[] {
+    const root = this.#rootOf(page);
+    const retired = root && this.#found.get(root.page.id)?.retired;
+    const most = root ? root.scope.pagesMax * retiredShare : Infinity;
+    if (retired === undefined || retired <= most) return [];
+    const resting = [...this.#collection].filter((entry) => {
+      const origin = originOf(entry.page);
+      return origin?.retired && origin.from === root!.page.id;
+    });
+    const restsSinceMs = ({ page: { addedAtMs }, state }: Entry) => state.lastLookMs ?? addedAtMs;
+    const count = Math.ceil(retired - most * (1 - forgetShare));
+    const oldest = resting.sort((a, b) => restsSinceMs(a) - restsSinceMs(b));
+    return oldest.slice(0, count).map((entry) => entry.page.id);
   }
 
   get hasLearned(): boolean {
@@ -236,7 +310,8 @@ export class Discovery {
 
 /** The root's own first look, and those of pages that were there then, show what was there before. */
 function isEarly({ page }: Entry, root: Root, nowMs: number): boolean {
-  return originOf(page)?.beginning === true || root.state.version <= 1 || nowMs - root.page.addedAtMs < dayMs;
+  const origin = originOf(page);
+  return !origin || origin.beginning === true || nowMs - root.page.addedAtMs < dayMs;
 }
 
 /** What other settings bring in, or a place that has become free, was listed before. */
@@ -246,10 +321,19 @@ function wasThere({ state: { revealed } }: Entry, { discover }: Root, body: Uint
 
 interface Root {
   readonly page: Page;
-  readonly state: PageState;
   readonly scope: Scope;
   /** The scope as its user wrote it. */
   readonly discover: unknown;
+}
+
+/** By the object that says it: it is asked for at every look at what a root found. */
+const scopes = new WeakMap<object, ReadScope>();
+
+function scopeOf(discover: unknown): Scope | undefined {
+  const held = typeof discover === 'object' && discover !== null ? discover : undefined;
+  const read = (held && scopes.get(held)) ?? readScope(discover);
+  if (held) scopes.set(held, read);
+  return read.kind === 'scope' ? read.scope : undefined;
 }
 
 interface NewPages {
@@ -263,7 +347,7 @@ const nothingNew: NewPages = { pages: [], cut: false };
 function isInside(root: Root, url: string, isIndex: boolean): boolean {
   // The parts of a sitemap need not match what is wanted of pages, but they belong to the site.
   if (isIndex) return siteOf(new URL(url).hostname) === root.page.site;
-  return isWithin(root.scope, root.page.url, url);
+  return isWithin(root.scope, root.page.url, url) && !isFile(root.scope, url);
 }
 
 function newPage(

@@ -2,8 +2,9 @@
 import { type Begun, type Queued, isSettled, nothingBegun, stillOf } from './begun.ts';
 import type { Collection, Entry } from './collection.ts';
 import { verdict } from './detect/verdict.ts';
-import { Discovery } from './discovery.ts';
+import type { Discovery } from './discovery.ts';
 import { findingOf } from './finding.ts';
+import { FoundPages, nothingRevealed } from './found-pages.ts';
 import { withNewIn } from './kept-look.ts';
 import type { Keeping } from './keeping.ts';
 import type { Lifetimes } from './lifetimes.ts';
@@ -30,6 +31,8 @@ const batchPollMs = 5;
 export interface Around {
   /** A page was found, or is to be watched with other settings. */
   readonly watch: (watched: WatchedPage) => void;
+  /** The page is about to be removed. */
+  readonly release: (id: string) => Promise<void>;
   /** The policy has a new model of the page. */
   readonly learned: (entry: Entry) => void;
   /** Another look at the page is wanted that soon. */
@@ -46,13 +49,6 @@ export interface Around {
   readonly idle: () => void;
 }
 
-/** How many other pages a look revealed, and how the page was read for them. */
-interface Read {
-  readonly pages: number;
-  readonly reading: string | undefined;
-}
-
-const nothingRevealed: Read = { pages: 0, reading: undefined };
 const notModified: Detected = { detection: { kind: 'unchanged' } };
 const noBody = new Uint8Array(0);
 
@@ -65,6 +61,7 @@ export class Indexing {
   readonly #overtaken: Overtaken;
   readonly #queueMax: number;
   readonly #around: Around;
+  readonly #foundPages: FoundPages;
   readonly #queue: Queued[] = [];
   /** Pages with a look in the batch under way: what the store has of them is not yet what the look found. */
   readonly #unkept = new Set<string>();
@@ -100,6 +97,7 @@ export class Indexing {
     this.#overtaken = new Overtaken(parts);
     this.#queueMax = queueMax;
     this.#around = around;
+    this.#foundPages = new FoundPages(parts, into, around);
   }
 
   get queued(): number {
@@ -195,7 +193,7 @@ export class Indexing {
         if (observation.overtaken)
           for (const id of observation.probe.pageIds) this.#around.dueAgain(id, observation.startedAtMs);
       this.#around.indexed(batch.length, looks.length, this.#parts.clock.nowMs() - begunMs);
-      await this.#retire(looks);
+      await this.#foundPages.retire(looks);
       await this.#around.batchEnded();
     }
   }
@@ -315,7 +313,7 @@ export class Indexing {
     const news = (look.kind === 'first' || look.kind === 'changed') && !entry.page.paused;
     const read =
       outcome.kind === 'fetched' && (news || (look.kind === 'unchanged' && this.#isToBeRead(entry, outcome)))
-        ? await this.#discover(entry, outcome, observation, look)
+        ? await this.#foundPages.discover(entry, outcome, observation, look)
         : nothingRevealed;
     if (!read || !this.#isThere(entry)) return undefined;
     const { pages, reading } = read;
@@ -361,41 +359,6 @@ export class Indexing {
     if (finding.kind !== 'first') this.#lifetimes.looked(entry, look.atMs, finding.kind === 'changed');
     if (outcome.kind === 'fetched' || outcome.kind === 'not-modified')
       this.#lifetimes.stated(entry, look.atMs, outcome.maxAgeSeconds);
-  }
-
-  /** Takes in what the answer says about other pages; undefined when the loop stops first. */
-  async #discover(entry: Entry, fetched: Fetched, observation: Observation, look: Look): Promise<Read | undefined> {
-    const { clock, policy, store } = this.#parts;
-    const nowMs = clock.nowMs();
-    const url = observation.finalUrl ?? observation.probe.url;
-    const { pages, back, hints, reading } = this.#discovery.read(entry, fetched, url, nowMs, look.kind === 'first');
-    for (const hint of hints) policy.hinted?.(hint.entry.index, nowMs / 1000, hint.chance);
-    if (back.length > 0) await this.#setResting(back, false);
-    if (pages.length === 0) return { pages: 0, reading };
-    let kept = await store.addPages(pages);
-    // What the page reveals is read once, with its look: it waits for the store as that does.
-    while (kept.kind === 'failed') {
-      if (!(await this.#keeping.awaitStore(kept.fault))) return undefined;
-      kept = await store.addPages(pages);
-    }
-    for (const { page, created } of kept.value) if (created) this.#around.watch(page);
-    return { pages: kept.value.length, reading };
-  }
-
-  /** Pages that were found and are gone for good rest from now on, with all their versions. */
-  async #retire(looks: readonly Look[]): Promise<void> {
-    const nowMs = this.#parts.clock.nowMs();
-    const retired = looks.flatMap((look) => {
-      const page = look.kind === 'gone' ? this.#collection.byId(look.pageId)?.page : undefined;
-      return page && !page.paused && this.#discovery.retires(page, look.state, nowMs) ? [page] : [];
-    });
-    if (retired.length > 0) await this.#setResting(retired, true);
-  }
-
-  async #setResting(pages: readonly Page[], resting: boolean): Promise<void> {
-    const changes = pages.map((page) => ({ id: page.id, settings: Discovery.rest(page, resting) }));
-    const kept = await this.#parts.store.updatePages(changes);
-    if (kept.kind === 'kept') for (const watched of kept.value) this.#around.watch(watched);
   }
 
   async #completed(look: Look, detected: Detected | undefined): Promise<Look> {

@@ -39,7 +39,7 @@ const starvationWeight = 1;
 
 export class Loop {
   readonly collection = new Collection();
-  readonly #discovery = new Discovery(this.collection);
+  readonly #discovery: Discovery;
   readonly #parts: LoopParts;
   #settings: LoopSettings;
   readonly #pool: RobotPool;
@@ -69,6 +69,7 @@ export class Loop {
     this.#sinceMs = now;
     this.market = new CollectionMarket(parts.policy, this.collection, settings.looksPerSecond);
     this.#lifetimes = new Lifetimes(parts.random);
+    this.#discovery = new Discovery(this.collection, (url) => parts.observer.allows?.(url));
     const known = { access: this.access, collection: this.collection, lifetimes: this.#lifetimes };
     const isUnread = (entry: Entry) => this.#discovery.isUnread(entry);
     this.#departures = new Departures(parts, this.collection, { ...known, market: this.market }, settings, isUnread);
@@ -96,6 +97,7 @@ export class Loop {
     };
     this.#indexing = new Indexing(parts, into, settings.queueMax, {
       watch: (watched) => this.watch(watched),
+      release: (id) => this.release(id),
       learned: (entry) => this.market.learned(entry, parts.clock.nowMs() / 1000),
       askLater: (id, afterMs) => void this.#askLater(id, afterMs),
       dueAgain: (id, atMs) => this.#watching.dueAgain(id, atMs),

@@ -161,6 +161,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
       sitemaps: memory.sitemapsOf(origin),
       ...memory.understood(origin),
     }),
+    allows: (url) => memory.allows(new URL(url)),
     close: async () => {
       gates.close();
       await renderer.close();

@@ -29,6 +29,8 @@ const retryMsMax = 6 * hourMs;
 /** Origins and rules remembered: about 100 bytes a rule, so 50 MB at the worst. */
 const originsMax = 20_000;
 const rulesMax = 500_000;
+/** Against so many, thousands of links of a page are held at once; longer files are heard when the page is asked for. */
+const rulesWeighed = 2_000;
 /** More than a person reads. */
 const rulesShown = 200;
 
@@ -96,6 +98,12 @@ export class RobotsMemory {
   /** Sitemaps that an origin's robots.txt names, as far as it was read. */
   sitemapsOf(origin: string): readonly string[] {
     return this.#known.get(origin)?.rules?.sitemaps ?? [];
+  }
+
+  /** Whether the URL may be visited, as far as that was read and is told quickly. */
+  allows({ origin, pathname, search }: URL): boolean | undefined {
+    const rules = this.#known.get(origin)?.rules;
+    return rules && rules.rules.length <= rulesWeighed ? isAllowed(rules, pathname + search) : undefined;
   }
 
   /** Crawl-delay of an origin, as far as it was read. */

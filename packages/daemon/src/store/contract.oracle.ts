@@ -124,8 +124,8 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       const store = await open();
       const { id } = (await added(store, 'https://a.example/')).page.page;
       const seen = look(id, 1, 'text', 5000);
-      await store.commit([{ ...seen, state: { ...seen.state, movedTo: 'https://b.example/' } }]);
-      expect((await store.page(id))?.state.movedTo).toBe('https://b.example/');
+      await store.commit([{ ...seen, state: { ...seen.state, movedTo: 'https://b.example/', revealed: 'lw' } }]);
+      expect((await store.page(id))?.state).toMatchObject({ movedTo: 'https://b.example/', revealed: 'lw' });
       await store.updatePages([{ id, settings: { tags: ['kept'] } }]);
       expect((await store.page(id))?.state.validators).not.toEqual({});
       const kept = await store.updatePages([{ id, settings: { url: 'https://a.example/other' } }]);
@@ -133,6 +133,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       expect(state).toEqual((await store.page(id))?.state);
       expect(state).toMatchObject({ version: 1, validators: {} });
       expect(state).not.toHaveProperty('movedTo');
+      expect(state).not.toHaveProperty('revealed');
       await store.close();
     });
 

@@ -130,6 +130,8 @@ export interface Observer {
   standing?(site: string): { readonly closedUntilMs: number; readonly failures: number } | undefined;
   /** An origin's robots.txt as it was understood, where the observer reads it itself. */
   robotsOf?(origin: string): RobotsUnderstood;
+  /** Whether robots.txt allows the URL, as far as it was read and is not too long to be asked for many URLs at once. */
+  allows?(url: string): boolean | undefined;
   /**
    * What politeness has learned and a restart must not forget; undefined while that is what was saved last, or, where only that
    * matters, while no robots.txt was read since.

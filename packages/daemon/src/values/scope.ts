@@ -16,7 +16,7 @@ export interface Scope {
   readonly exclude: readonly string[];
   /** How many links away from the page; sitemaps and feeds count as no distance. */
   readonly depthMax: number;
-  /** How many pages may be watched because of this one. */
+  /** How many pages may be watched at once because of this one. */
   readonly pagesMax: number;
 }
 
@@ -61,6 +61,18 @@ export function readScope(value: unknown): ReadScope {
   if (!isCount(depth, 100)) return wrong('.depth', depth, 'a whole number from 0 to 100');
   if (!isCount(pages, 1_000_000)) return wrong('.pages', pages, 'a whole number from 0 to 1000000');
   return { kind: 'scope', scope: { within, include, exclude, depthMax: depth, pagesMax: pages } };
+}
+
+/** What pages lead to and nobody reads as a page: pictures, sound, films, fonts, archives and programs. */
+const fileEndings =
+  /\.(apng|avif|bmp|gif|heic|ico|jpe?g|png|svg|tiff?|webp|aac|avi|flac|flv|m4[av]|mkv|mov|mp[34]|mpe?g|og[agv]|opus|wav|web[am]|wm[av]|eot|otf|ttf|woff2?|7z|apk|bz2|deb|dmg|exe|gz|iso|jar|msi|rar|rpm|tar|tgz|xz|zip)$/i;
+const fileTypes = /^(image|audio|video|font)\//;
+
+/** Whether that is such a file, by its name or by what its server says; one whose ending an include names is wanted all the same. */
+export function isFile(scope: Scope, url: string, mediaType?: string): boolean {
+  const ending = fileEndings.exec(new URL(url).pathname)?.[0].toLowerCase();
+  if (ending === undefined) return mediaType !== undefined && fileTypes.test(mediaType);
+  return !scope.include.some((pattern) => pattern.toLowerCase().endsWith(ending));
 }
 
 export function isWithin(scope: Scope, indexUrl: string, url: string): boolean {

@@ -1,0 +1,93 @@
+/** Takes what answers say about other pages into the collection: found pages come in, retire, come back and are forgotten. */
+import type { Collection, Entry } from './collection.ts';
+import { Discovery, type Retired } from './discovery.ts';
+import type { Keeping } from './keeping.ts';
+import type { Fetched, LoopParts } from './loop-parts.ts';
+import type { Look, WatchedPage } from './values/look.ts';
+import type { Observation } from './values/observation.ts';
+import type { Page } from './values/page.ts';
+
+type Parts = Pick<LoopParts, 'clock' | 'store' | 'policy'>;
+
+interface Into {
+  readonly collection: Collection;
+  readonly discovery: Discovery;
+  readonly keeping: Keeping;
+}
+
+interface Around {
+  readonly watch: (watched: WatchedPage) => void;
+  readonly release: (id: string) => Promise<void>;
+}
+
+/** How many other pages a look revealed, and how the page was read for them. */
+export interface Read {
+  readonly pages: number;
+  readonly reading: string | undefined;
+}
+
+export const nothingRevealed: Read = { pages: 0, reading: undefined };
+
+export class FoundPages {
+  readonly #parts: Parts;
+  readonly #into: Into;
+  readonly #around: Around;
+
+  constructor(parts: Parts, into: Into, around: Around) {
+    this.#parts = parts;
+    this.#into = into;
+    this.#around = around;
+  }
+
+  /** Takes in what the answer says about other pages; undefined when nothing is to be kept of it, or the loop stops first. */
+  async discover(entry: Entry, fetched: Fetched, observation: Observation, look: Look): Promise<Read | undefined> {
+    const { clock, policy, store } = this.#parts;
+    const nowMs = clock.nowMs();
+    const url = observation.finalUrl ?? observation.probe.url;
+    const read = this.#into.discovery.read(entry, fetched, url, nowMs, look.kind === 'first');
+    const { pages, back, hints, reading } = read;
+    // Nothing is kept of it, and its place is free.
+    if (read.isFile && (await this.#setResting([{ page: entry.page, retired: 'file' }]))) return undefined;
+    for (const hint of hints) policy.hinted?.(hint.entry.index, nowMs / 1000, hint.chance);
+    if (back.length > 0) await this.#setResting(back.map((page) => ({ page, retired: undefined })));
+    if (pages.length === 0) return { pages: 0, reading };
+    let kept = await store.addPages(pages);
+    // What the page reveals is read once, with its look: it waits for the store as that does.
+    while (kept.kind === 'failed') {
+      if (!(await this.#into.keeping.awaitStore(kept.fault))) return undefined;
+      kept = await store.addPages(pages);
+    }
+    for (const { page, created } of kept.value) if (created) this.#around.watch(page);
+    return { pages: kept.value.length, reading };
+  }
+
+  /** Pages that were found and are gone for good, or may not be visited, rest from now on, with all their versions. */
+  async retire(looks: readonly Look[]): Promise<void> {
+    const nowMs = this.#parts.clock.nowMs();
+    const resting = looks.flatMap((look) => {
+      if (look.kind !== 'gone' && look.kind !== 'refused') return [];
+      const page = this.#into.collection.byId(look.pageId)?.page;
+      const retired = page && !page.paused ? this.#into.discovery.retires(page, look.state, nowMs) : undefined;
+      return page && retired !== undefined ? [{ page, retired }] : [];
+    });
+    if (resting.length > 0) await this.#setResting(resting);
+  }
+
+  /** Pages that retire, or come back; false when that could not be kept. */
+  async #setResting(
+    pages: readonly { readonly page: Page; readonly retired: Retired | undefined }[],
+  ): Promise<boolean> {
+    const changes = pages.map(({ page, retired }) => ({ id: page.id, settings: Discovery.rest(page, retired) }));
+    const kept = await this.#parts.store.updatePages(changes);
+    if (kept.kind === 'failed') return false;
+    for (const watched of kept.value) this.#around.watch(watched);
+    for (const { page } of pages) await this.#forget(this.#into.discovery.surplus(page));
+    return true;
+  }
+
+  /** What retired long ago, with all its versions: there is an end to what is remembered. */
+  async #forget(ids: readonly string[]): Promise<void> {
+    for (const id of ids) await this.#around.release(id);
+    if (ids.length > 0) await this.#parts.store.removePages(ids);
+  }
+}
