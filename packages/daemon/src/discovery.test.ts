@@ -7,6 +7,7 @@ import { Collection } from './collection.ts';
 import { Loop } from './loop.ts';
 import { createObserver } from './observe/observe.ts';
 import type { Ask, Answer } from './observe/ask.ts';
+import { retires } from './origin.ts';
 import { VirtualClock } from './simulation/virtual-clock.ts';
 import { openSqlite } from './store/sqlite.ts';
 import type { WatchedPage } from './values/look.ts';
@@ -259,7 +260,7 @@ test('a date that has not come yet is no hint, nor is one that is older than our
   collection.add({ ...seen, state: { ...seen.state, lastSeenMs: Date.UTC(2026, 1, 1, 1) } });
   const { body } = sitemap(['/a', '/b'], { '/a': '2026-02-01', '/b': '2026-02-01' });
   const hints = (nowMs: number) =>
-    new Discovery(collection).read(index, xml(body), 'https://example.org/sitemap.xml', nowMs, false).hints;
+    new Discovery(collection).read(index, xml(body), { url: index.page.url, nowMs, first: false }).hints;
   expect(hints(Date.UTC(2026, 0, 31))).toEqual([]);
   expect(hints(Date.UTC(2026, 1, 2))).toHaveLength(1);
 });
@@ -277,7 +278,7 @@ test('what is sent for a page is sent for those found by it on its own origin, a
   ]
     .map((url) => `<url><loc>${url}</loc></url>`)
     .join('')}</urlset>`;
-  const { pages } = new Discovery(collection).read(index, xml(body), 'https://example.org/sitemap.xml', 0, true);
+  const { pages } = new Discovery(collection).read(index, xml(body), { url: index.page.url, nowMs: 0, first: true });
   expect(pages.map(({ url, headers: sent }) => [url, sent !== undefined])).toEqual([
     ['https://example.org/a', true],
     ['http://example.org/b', false],
@@ -287,13 +288,12 @@ test('what is sent for a page is sent for those found by it on its own origin, a
 });
 
 test('a found page retires when it has been gone for a week, and one that somebody added never does', () => {
-  const discovery = new Discovery(new Collection());
   const { page, state } = known('a', 'https://example.org/a', { options: { discovered: { from: 'index', depth: 0 } } });
   const gone = { ...state, status: 'gone' as const, lastSeenMs: startMs };
-  expect(discovery.retires(page, gone, startMs + 6.9 * dayMs)).toBeUndefined();
-  expect(discovery.retires(page, gone, startMs + 7.1 * dayMs)).toBe(true);
-  expect(discovery.retires(page, { ...gone, status: 'present' }, startMs + 7.1 * dayMs)).toBeUndefined();
-  expect(discovery.retires({ ...page, options: {} }, gone, startMs + 70 * dayMs)).toBeUndefined();
+  expect(retires(page, gone, startMs + 6.9 * dayMs)).toBeUndefined();
+  expect(retires(page, gone, startMs + 7.1 * dayMs)).toBe(true);
+  expect(retires(page, { ...gone, status: 'present' }, startMs + 7.1 * dayMs)).toBeUndefined();
+  expect(retires({ ...page, options: {} }, gone, startMs + 70 * dayMs)).toBeUndefined();
 });
 
 test('trust comes over a restart', () => {
@@ -302,20 +302,18 @@ test('trust comes over a restart', () => {
   const a = collection.add(known('a', 'https://example.org/a'));
   const discovery = new Discovery(collection);
   const read = (discovery: Discovery, date: string) =>
-    discovery.read(
-      index,
-      xml(sitemap(['/a'], { '/a': date }).body),
-      'https://example.org/sitemap.xml',
-      Date.UTC(2030, 0),
-      false,
-    ).hints;
+    discovery.read(index, xml(sitemap(['/a'], { '/a': date }).body), {
+      url: index.page.url,
+      nowMs: Date.UTC(2030, 0),
+      first: false,
+    }).hints;
   for (let day = 1; day <= 9; day++) {
     expect(read(discovery, `2026-01-0${day}`)).toHaveLength(1);
     expect(read(discovery, `2026-01-0${day}`)).toHaveLength(0);
-    discovery.looked(a, true);
+    discovery.hints.looked(a, true);
   }
   const again = new Discovery(collection);
-  again.restore(discovery.save());
+  again.hints.restore(discovery.hints.save());
   expect(read(again, '2026-02-01')[0]!.chance).toBeCloseTo(11 / 13, 5);
 });
 
@@ -492,10 +490,81 @@ test('what robots.txt forbids, pictures and the like take no place', async () =>
 });
 
 test('a found page that robots.txt forbids rests: at once where it was never seen, after a week where it was', () => {
-  const discovery = new Discovery(new Collection());
   const { page, state } = known('a', 'https://example.org/a', { options: { discovered: { from: 'index', depth: 0 } } });
   const forbidden = { ...state, lastSeenMs: startMs, fault: { code: 'robots-disallowed', sentence: '' } };
-  expect(discovery.retires(page, forbidden, startMs + 6.9 * dayMs)).toBeUndefined();
-  expect(discovery.retires(page, forbidden, startMs + 7.1 * dayMs)).toBe('forbidden');
-  expect(discovery.retires(page, { ...forbidden, version: 0, status: 'new' }, startMs)).toBe('forbidden');
+  expect(retires(page, forbidden, startMs + 6.9 * dayMs)).toBeUndefined();
+  expect(retires(page, forbidden, startMs + 7.1 * dayMs)).toBe('forbidden');
+  expect(retires(page, { ...forbidden, version: 0, status: 'new' }, startMs)).toBe('forbidden');
+});
+
+test('the sitemaps that robots.txt names and the feeds that pages name are read with a root', async () => {
+  const feed = (...paths: string[]) => ({
+    type: 'application/rss+xml',
+    body: `<rss version="2.0"><channel><title>t</title>${paths.map((path) => `<item><title>${path}</title><link>https://example.org${path}</link></item>`).join('')}</channel></rss>`,
+  });
+  const parts =
+    '<sitemapindex><sitemap><loc>https://example.org/part.xml</loc></sitemap><sitemap><loc>https://other.example/x.xml</loc></sitemap></sitemapindex>';
+  const site = new Map<string, SitePage>([
+    ['/robots.txt', { type: 'text/plain', body: 'User-agent: *\nDisallow: /no\nSitemap: https://example.org/map.xml' }],
+    ['/', { body: '<link rel=alternate type=application/rss+xml href=/feed><a href=/a>a</a>', etag: '"1"' }],
+    ['/map.xml', { type: 'text/xml', body: parts }],
+    ['/part.xml', sitemap(['/', '/a', '/b', '/no', '/c.png'], { '/b': '2020-01-01' })],
+    ['/feed', feed('/c')],
+    ...['/a', '/b', '/c', '/d', '/e'].map((path) => [path, { body: `<title>${path}</title>${path}` }] as const),
+  ]);
+  const watch = await watchSite(site, [{ url: 'https://example.org/', discover: { within: 'site' } }]);
+  const paths = async () => (await watch.urls()).map((url) => new URL(url).pathname);
+  await watch.until(30 * hourMs);
+  expect(await paths()).toEqual(['/', '/a', '/b', '/c', '/feed', '/map.xml', '/part.xml']);
+  expect(await watch.store.changes({ after: 0, limit: 9 })).toEqual([]);
+  site.set('/part.xml', sitemap(['/', '/a', '/b', '/d'], { '/b': '2020-01-02' }));
+  site.set('/feed', feed('/e', '/c'));
+  await watch.until(60 * hourMs);
+  const told = await watch.store.changes({ after: 0, limit: 9 });
+  expect(told.map(({ kind, url }) => `${kind} ${new URL(url).pathname}`).sort()).toEqual([
+    'discovered /d',
+    'discovered /e',
+  ]);
+  // The index is worth what it reveals: nothing where it only says something else of what is known.
+  const [part] = watch.loop.collection.withUrl('https://example.org/part.xml');
+  site.set('/part.xml', sitemap(['/', '/a', '/b', '/d'], { '/b': '2020-01-03' }));
+  await watch.until(90 * hourMs);
+  const worth = watch.findings.filter(({ page }) => page === part!.index).map(({ finding }) => finding);
+  expect(worth.filter(({ kind }) => kind === 'changed')).toMatchObject([{ count: 1 }]);
+  await watch.end();
+});
+
+test('a sitemap that robots.txt names later is read although the root is what it was, and none for a root that is one', async () => {
+  const robots = { type: 'text/plain', body: 'User-agent: *' };
+  const site = new Map<string, SitePage>([
+    ['/robots.txt', robots],
+    ['/', { body: 'nothing', etag: '"1"' }],
+    ['/own.xml', { ...sitemap(['/a']), etag: '"1"' }],
+    ['/map.xml', sitemap(['/a', '/b'])],
+    ['/a', { body: 'a' }],
+    ['/b', { body: 'b' }],
+  ]);
+  const watch = await watchSite(site, [{ url: 'https://example.org/', discover: { depth: 0 } }]);
+  const own = await watchSite(site, [{ url: 'https://example.org/own.xml', discover: true }]);
+  await watch.until(6 * hourMs);
+  robots.body = 'User-agent: *\nSitemap: /map.xml';
+  for (const trial of [watch, own]) await trial.until(4 * dayMs);
+  const paths = async (trial: typeof watch) => (await trial.urls()).map((url) => new URL(url).pathname);
+  expect(await paths(watch)).toEqual(['/', '/a', '/b', '/map.xml']);
+  expect(await watch.store.changes({ after: 0, limit: 9 })).toEqual([]);
+  expect(await paths(own)).toEqual(['/a', '/own.xml']);
+  for (const trial of [watch, own]) await trial.end();
+});
+
+test('feeds that every article names do not take all places', () => {
+  const collection = new Collection();
+  const root = collection.add(known('root', 'https://example.org/', { options: { discover: { pages: 200 } } }));
+  const discovery = new Discovery(collection);
+  const feeds = Array.from({ length: 50 }, (_, n) => `<link rel=alternate type=application/atom+xml href=/f${n}>`);
+  const page = { ...xml(feeds.join('')), mediaType: 'text/html' };
+  const { pages } = discovery.read(root, page, { url: root.page.url, nowMs: 0, first: true });
+  expect(pages).toHaveLength(20);
+  const sitemaps = Array.from({ length: 50 }, (_, n) => `https://example.org/s${n}.xml`);
+  const found = discovery.read(root, xml('<p>'), { url: root.page.url, nowMs: 0, first: true, sitemaps });
+  expect(found.pages).toHaveLength(20);
 });

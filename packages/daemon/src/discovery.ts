@@ -3,48 +3,24 @@
  * and hints that a watched page has changed.
  *
  * A page with `options.discover` is a root: what it lists within its scope is watched from then on, and what those pages
- * list in turn up to the scope's depth. Sitemaps and feeds cost no depth. A body is read once under the same settings
- * (`reading.ts`). Pages found by the root's first look, or because its settings were changed, are its beginning; pages found later
+ * list in turn up to the scope's depth. Sitemaps and feeds cost no depth; those that its robots.txt and its pages name are watched
+ * with it, for what they list. A body is read once under the same settings (`reading.ts`). Pages found by the root's first look, or because its settings were changed, are its beginning; pages found later
  * are news, told with their first copy (`verdict` does that). A found page that the server has said is gone for a week, or that
  * robots.txt forbids, retires: it stays, paused, with all its versions, and takes no place.
- *
- * A date in a sitemap or feed that is newer than our copy is a hint. How much it is worth is learned for each index: the share
- * of its hints after which the next look found a change.
  */
 import type { Collection, Entry } from './collection.ts';
+import { type Hint, IndexHints } from './index-hints.ts';
+import { type Origin, mayReturn, originOf } from './origin.ts';
 import type { Listed } from './observe/discover/listed.ts';
-import { reveal } from './observe/discover/reveal.ts';
-import { isCut, isOfBody, isUnder, readingText } from './reading.ts';
+import { namedSitemaps, reveal } from './observe/discover/reveal.ts';
+import { isCut, isOfBody, isOfLinks, isUnder, readingText } from './reading.ts';
 import type { ReadScope, Scope } from './values/scope.ts';
-import { isFile, isWithin, readScope } from './values/scope.ts';
+import { isExcluded, isFile, isWithin, readScope } from './values/scope.ts';
 import type { NewPage } from './store/port.ts';
-import type { PageState, WatchedPage } from './values/look.ts';
+import type { WatchedPage } from './values/look.ts';
 import type { Outcome } from './values/observation.ts';
 import type { Page } from './values/page.ts';
 import { siteOf } from './values/url.ts';
-
-/** What `options.discovered` of a found page holds. */
-export interface Origin {
-  /** The root's page id. */
-  readonly from: string;
-  readonly depth: number;
-  /** Found by the root's first look: there before we came, and no news. */
-  readonly beginning?: boolean;
-  /** A part of a sitemap, read for what it lists. */
-  readonly index?: boolean;
-  /** It rests and takes no place; it may resume when it is listed again. */
-  readonly retired?: Retired;
-}
-
-/** Why a found page rests: gone for a week (`true`), forbidden by robots.txt, or no page but a picture or the like. */
-export type Retired = true | 'forbidden' | 'file';
-
-export function originOf(page: Pick<Page, 'options'>): Origin | undefined {
-  const value = page.options['discovered'];
-  return typeof value === 'object' && value !== null && typeof (value as Origin).from === 'string'
-    ? (value as Origin)
-    : undefined;
-}
 
 export interface Findings {
   readonly pages: readonly NewPage[];
@@ -52,27 +28,24 @@ export interface Findings {
   readonly back: readonly Page[];
   /** The page itself is a picture or the like, and found by itself: it is to rest. */
   readonly isFile?: true;
-  /** Watched pages that an index says have changed, and how much its word is worth. */
-  readonly hints: readonly { readonly entry: Entry; readonly chance: number }[];
+  /** Watched pages that an index says have changed. */
+  readonly hints: readonly Hint[];
   /** How the page was read, to be kept with it (`reading.ts`); undefined where it is not read for what it lists. */
   readonly reading?: string;
+}
+
+/** How a page is read: where its body came from, when, whether it is its first, and which sitemaps its robots.txt names. */
+export interface ReadAt {
+  readonly url: string;
+  readonly nowMs: number;
+  readonly first: boolean;
+  readonly sitemaps?: readonly string[] | undefined;
 }
 
 type Fetched = Extract<Outcome, { kind: 'fetched' }>;
 
 const nothing: Findings = { pages: [], back: [], hints: [] };
 const dayMs = 86_400_000;
-/** A page may be gone for a while by mistake; after a week it is meant. */
-const retireAfterMs = 7 * dayMs;
-/** One that was never there may be listed a while before it is. */
-const retireUnseenAfterMs = dayMs;
-/** A page that was gone for so long is not asked for again for this share of that. */
-const returnShare = 0.25;
-/** Two hints believed and two not, before anything is known. */
-const doubt = 2;
-/** Hints that wait for a look; more are not kept, and count for nothing. */
-const openHintsMax = 100_000;
-
 /** For each page that may be watched, so many are remembered that no longer are; beyond that the longest gone are forgotten. */
 const retiredShare = 10;
 /** Forgetting is for many at once: it looks through all that is watched. */
@@ -80,29 +53,33 @@ const forgetShare = 0.1;
 /** Links that robots.txt forbids are passed over, so many of a page; each is held against all its rules. */
 const forbiddenMax = 5_000;
 
+/** Sitemaps and feeds that a root finds by itself: a tenth of its pages, or these few. */
+const indexesMaxOf = ({ pagesMax }: Scope): number => Math.max(20, pagesMax / 10);
+/** A site names its own on its front page; there are blogs where every article has one of its comments. */
+const feedsMax = 20;
+
 interface Counts {
   watched: number;
   retired: number;
+  /** Of the watched. */
+  indexes: number;
+  feeds: number;
 }
 
-interface Trust {
-  right: number;
-  wrong: number;
-}
+const noCounts: Readonly<Counts> = { watched: 0, retired: 0, indexes: 0, feeds: 0 };
 
 export class Discovery {
   readonly #collection: Collection;
   readonly #allows: (url: string) => boolean | undefined;
   /** Pages that were found, by root. */
   readonly #found = new Map<string, Counts>();
-  readonly #trust = new Map<string, Trust>();
-  /** Hints given and not yet put to the test: page id to the index and the date it named. */
-  readonly #open = new Map<string, { readonly index: string; readonly modifiedMs: number }>();
+  readonly hints: IndexHints;
 
   /** `allows`: what robots.txt says of a URL, as far as that is known here. */
   constructor(collection: Collection, allows: (url: string) => boolean | undefined = () => undefined) {
     this.#collection = collection;
     this.#allows = allows;
+    this.hints = new IndexHints(collection);
   }
 
   /** Counts a page that is watched because of a root. */
@@ -112,15 +89,18 @@ export class Discovery {
 
   unwatched(page: Page): void {
     this.#count(page, -1);
-    this.#open.delete(page.id);
+    this.hints.forget(page.id);
   }
 
   #count(page: Page, by: number): void {
     const origin = originOf(page);
     if (!origin) return;
-    const counts = this.#found.get(origin.from) ?? { watched: 0, retired: 0 };
-    counts[origin.retired ? 'retired' : 'watched'] += by;
+    const counts = this.#found.get(origin.from) ?? { ...noCounts };
     this.#found.set(origin.from, counts);
+    const rests = page.paused && origin.retired !== undefined;
+    counts[rests ? 'retired' : 'watched'] += by;
+    if (origin.index && !rests) counts.indexes += by;
+    if (origin.feed && !rests) counts.feeds += by;
   }
 
   /** Whether the page is to be asked for in full: what it lists was not read under the settings of now, or found no place then. */
@@ -148,53 +128,77 @@ export class Discovery {
   }
 
   #room(root: Root): number {
-    return root.scope.pagesMax - (this.#found.get(root.page.id)?.watched ?? 0);
+    return root.scope.pagesMax - this.#countsOf(root).watched;
+  }
+
+  #countsOf(root: Root): Readonly<Counts> {
+    return this.#found.get(root.page.id) ?? noCounts;
   }
 
   /** What a page says about others: one that changed, is seen for the first time, or is wanted (`wants`). */
-  read(entry: Entry, fetched: Fetched, url: string, nowMs: number, first: boolean): Findings {
+  read(entry: Entry, fetched: Fetched, { url, nowMs, first, sitemaps = [] }: ReadAt): Findings {
     const root = this.#rootOf(entry.page);
     const mayList = /xml|json|gzip|octet-stream|rss|atom/.test(fetched.mediaType ?? 'xml') || root !== undefined;
     if (!mayList) return nothing;
     const origin = originOf(entry.page);
     if (root && origin && isFile(root.scope, entry.page.url, fetched.mediaType)) return { ...nothing, isFile: true };
-    const revealed = reveal(fetched, url);
-    const hints = revealed.kind === 'links' ? [] : this.#hints(entry, revealed.listed, nowMs);
+    const { kind, listed, named = [] } = reveal(fetched, url);
+    const hints = kind === 'links' ? [] : this.hints.of(entry, listed, nowMs);
     if (!root) return { pages: [], back: [], hints };
-    const depth = (origin?.depth ?? 0) + (revealed.kind === 'links' ? 1 : 0);
+    const lists = this.#lists(entry) !== undefined;
+    const indexes = lists && kind === 'links' ? this.#newIndexes(entry, root, named, sitemaps, nowMs) : [];
+    const beginning = first ? isEarly(entry, root, nowMs) : wasThere(entry, root, fetched.body);
+    const depth = (origin?.depth ?? 0) + (kind === 'links' ? 1 : 0);
+    const room = this.#room(root) - indexes.length;
     const { pages, cut } =
       depth > root.scope.depthMax
         ? nothingNew
-        : this.#newPages(
-            root,
-            revealed.listed,
-            depth,
-            nowMs,
-            first ? isEarly(entry, root, nowMs) : wasThere(entry, root, fetched.body),
-          );
-    const reading = this.#lists(entry) && readingText({ kind: revealed.kind, cut }, root.discover, fetched.body);
-    const back = this.#listedAgain(revealed.listed, this.#room(root) - pages.length, nowMs);
-    return { pages, back, hints, ...(reading === undefined ? {} : { reading }) };
+        : this.#newPages(root, { listed, depth, beginning, room, indexRoom: this.#indexRoom(entry, root) }, nowMs);
+    const back = this.#listedAgain(listed, room - pages.length, nowMs);
+    const reading = lists ? { reading: readingText({ kind, cut }, root.discover, fetched.body) } : {};
+    return { pages: [...indexes, ...pages], back, hints, ...reading };
+  }
+
+  /** Sitemaps that a root's robots.txt names and nobody watches yet: that is known also where the root itself is as it was. */
+  named(entry: Entry, sitemaps: readonly string[], nowMs: number): readonly NewPage[] {
+    const { page, state } = entry;
+    if (page.paused || originOf(page) || state.revealed === undefined || !isOfLinks(state.revealed)) return [];
+    const root = this.#rootOf(page);
+    return root ? this.#newIndexes(entry, root, [], sitemaps, nowMs) : [];
+  }
+
+  /** What pages and, for a root, robots.txt name lists mostly what has been there for long. */
+  #newIndexes(
+    entry: Entry,
+    root: Root,
+    named: readonly Listed[],
+    sitemaps: readonly string[],
+    nowMs: number,
+  ): readonly NewPage[] {
+    const origin = originOf(entry.page);
+    const listed = [...(origin ? [] : namedSitemaps(sitemaps, root.page.url)), ...named];
+    if (listed.length === 0) return [];
+    const counts = this.#countsOf(root);
+    const indexRoom = indexesMaxOf(root.scope) - counts.indexes;
+    const feeds = listed.filter(({ url, isFeed }) => isFeed && !this.#collection.watches(url));
+    const kept = listed.filter((one) => !one.isFeed || feeds.indexOf(one) < feedsMax - counts.feeds);
+    const found = { listed: kept, depth: origin?.depth ?? 0, beginning: true, room: this.#room(root), indexRoom };
+    return this.#newPages(root, found, nowMs).pages;
+  }
+
+  /** How many parts of a sitemap may come in; one that somebody wants watched as it is may have as many as pages. */
+  #indexRoom({ page }: Entry, root: Root): number {
+    return originOf(page) ? indexesMaxOf(root.scope) - this.#countsOf(root).indexes : Infinity;
   }
 
   #listedAgain(listed: readonly Listed[], room: number, nowMs: number): readonly Page[] {
     const back: Page[] = [];
     for (const { url } of listed) {
       if (back.length >= room) break;
-      const entries = this.#collection.withUrl(url).filter((entry) => this.#mayReturn(entry, nowMs));
+      const entries = this.#collection.withUrl(url).filter((entry) => mayReturn(entry, this.#allows, nowMs));
       back.push(...entries.map(({ page }) => page));
     }
     return back;
-  }
-
-  /** Lists may name for years what is not there: the longer a page has been gone, the longer it is not asked for again. */
-  #mayReturn({ page, state }: Entry, nowMs: number): boolean {
-    const retired = page.paused ? originOf(page)?.retired : undefined;
-    if (retired === undefined || retired === 'file') return false;
-    const lookedMs = state.lastLookMs ?? page.addedAtMs;
-    const goneMs = lookedMs - (state.lastSeenMs ?? page.addedAtMs);
-    if (retired === 'forbidden') return this.#allows(page.url) ?? nowMs - lookedMs > dayMs;
-    return nowMs - lookedMs > goneMs * returnShare;
   }
 
   #rootOf(page: Page): Root | undefined {
@@ -206,13 +210,15 @@ export class Discovery {
     return scope && { page: root, scope, discover };
   }
 
-  #newPages(root: Root, listed: readonly Listed[], depth: number, nowMs: number, beginning: boolean): NewPages {
-    let room = this.#room(root);
+  #newPages(root: Root, found: FoundList, nowMs: number): NewPages {
+    const { listed, depth, beginning } = found;
+    let { room, indexRoom } = found;
     let forbidden = 0;
     const pages: NewPage[] = [];
-    for (const { url, title, isIndex } of listed) {
+    for (const { url, title, isIndex, isFeed } of listed) {
       if (this.#collection.watches(url) || !isInside(root, url, isIndex === true)) continue;
       if (room <= 0) return { pages, cut: true };
+      if (isIndex && indexRoom-- <= 0) continue;
       if (this.#allows(url) === false) {
         if (++forbidden > forbiddenMax) break;
         continue;
@@ -222,60 +228,12 @@ export class Discovery {
         depth,
         ...(beginning ? { beginning } : {}),
         ...(isIndex ? { index: true } : {}),
+        ...(isFeed ? { feed: true } : {}),
       };
       pages.push(newPage(root.page, url, title, { discovered }, nowMs));
       room--;
     }
     return { pages, cut: false };
-  }
-
-  #hints(index: Entry, listed: readonly Listed[], nowMs: number): Findings['hints'] {
-    const hints: { entry: Entry; chance: number }[] = [];
-    const trust = this.#trust.get(index.page.id) ?? { right: 0, wrong: 0 };
-    const chance = (trust.right + doubt) / (trust.right + trust.wrong + 2 * doubt);
-    for (const { url, modifiedMs } of listed) {
-      if (modifiedMs === undefined || modifiedMs > nowMs) continue;
-      for (const entry of this.#collection.withUrl(url)) {
-        const { lastSeenMs } = entry.state;
-        if (entry === index || lastSeenMs === undefined || modifiedMs <= lastSeenMs) continue;
-        if (this.#open.get(entry.page.id)?.modifiedMs === modifiedMs || this.#open.size >= openHintsMax) continue;
-        this.#open.set(entry.page.id, { index: index.page.id, modifiedMs });
-        hints.push({ entry, chance });
-      }
-    }
-    return hints;
-  }
-
-  /** A look puts a hint to the test. */
-  looked(entry: Entry, changed: boolean): void {
-    const hint = this.#open.get(entry.page.id);
-    if (!hint) return;
-    this.#open.delete(entry.page.id);
-    const trust = this.#trust.get(hint.index) ?? { right: 0, wrong: 0 };
-    if (changed) trust.right++;
-    else trust.wrong++;
-    // What was long ago counts less and less: an index may get better, or be left to itself.
-    if (trust.right + trust.wrong > 100) {
-      trust.right /= 2;
-      trust.wrong /= 2;
-    }
-    this.#trust.set(hint.index, trust);
-  }
-
-  /** Why a found page is to rest: it has been gone, or may not be visited, for so long that it will not come back. */
-  retires(page: Page, state: PageState, nowMs: number): Retired | undefined {
-    const isForbidden = state.fault?.code === 'robots-disallowed';
-    if ((state.status !== 'gone' && !isForbidden) || !originOf(page)) return undefined;
-    const retired = isForbidden ? 'forbidden' : true;
-    const restMs = state.version > 0 ? retireAfterMs : isForbidden ? 0 : retireUnseenAfterMs;
-    return nowMs - (state.lastSeenMs ?? page.addedAtMs) >= restMs ? retired : undefined;
-  }
-
-  /** The settings of a page that retires, or comes back. */
-  static rest(page: Page, retired: Retired | undefined): Pick<Page, 'paused' | 'options'> {
-    const { retired: _retired, ...origin } = originOf(page)!;
-    const discovered = retired === undefined ? origin : { ...origin, retired };
-    return { paused: retired !== undefined, options: { ...page.options, discovered } };
   }
 
   /** Pages found by the same root as this one that retired so long ago that they are to be forgotten. */
@@ -292,19 +250,6 @@ export class Discovery {
     const count = Math.ceil(retired - most * (1 - forgetShare));
     const oldest = resting.sort((a, b) => restsSinceMs(a) - restsSinceMs(b));
     return oldest.slice(0, count).map((entry) => entry.page.id);
-  }
-
-  get hasLearned(): boolean {
-    return this.#trust.size > 0;
-  }
-
-  save(): Uint8Array {
-    return new TextEncoder().encode(JSON.stringify([...this.#trust]));
-  }
-
-  restore(saved: Uint8Array): void {
-    const entries = JSON.parse(new TextDecoder().decode(saved)) as [string, Trust][];
-    for (const [index, trust] of entries) this.#trust.set(index, trust);
   }
 }
 
@@ -336,6 +281,15 @@ function scopeOf(discover: unknown): Scope | undefined {
   return read.kind === 'scope' ? read.scope : undefined;
 }
 
+/** What a page lists: how far from the root, whether it was there before, and for how many there is room. */
+interface FoundList {
+  readonly listed: readonly Listed[];
+  readonly depth: number;
+  readonly beginning: boolean;
+  readonly room: number;
+  readonly indexRoom: number;
+}
+
 interface NewPages {
   readonly pages: readonly NewPage[];
   /** There was no room for all. */
@@ -346,7 +300,7 @@ const nothingNew: NewPages = { pages: [], cut: false };
 
 function isInside(root: Root, url: string, isIndex: boolean): boolean {
   // The parts of a sitemap need not match what is wanted of pages, but they belong to the site.
-  if (isIndex) return siteOf(new URL(url).hostname) === root.page.site;
+  if (isIndex) return siteOf(new URL(url).hostname) === root.page.site && !isExcluded(root.scope, url);
   return isWithin(root.scope, root.page.url, url) && !isFile(root.scope, url);
 }
 

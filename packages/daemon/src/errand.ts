@@ -25,12 +25,14 @@ export function errandFor(
     pageIds: sharing.length === 1 ? [page.id] : sharing.map((other) => other.page.id),
     validators: whole ? noValidators : state.validators,
   };
-  if (moved === undefined && !headers && !page.render) return errand;
+  const discovers = sharing.some((other) => other.page.options['discover']);
+  if (moved === undefined && !headers && !page.render && !discovers) return errand;
   return {
     ...errand,
     ...(moved === undefined ? {} : { movedFrom: page.url }),
     ...(headers ? { headers } : {}),
     ...(page.render ? { render: true } : {}),
+    ...(discovers ? { discovers: true } : {}),
   };
 }
 

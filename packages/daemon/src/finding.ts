@@ -25,3 +25,22 @@ function modifiedOf(look: Look): Pick<Finding, 'modifiedAt'> {
   const modifiedMs = Date.parse(look.state.validators.lastModified ?? '');
   return Number.isNaN(modifiedMs) ? {} : { modifiedAt: modifiedMs / 1000 };
 }
+
+/**
+ * What a look was worth to the plan: one that revealed new pages as much as one that found so many changes. Of an index that nobody
+ * asked for, only what it says of other pages counts.
+ */
+export function worthOf(
+  finding: Finding,
+  isIndex: boolean,
+  revealed: { readonly pages: number; readonly hinted: number },
+): Finding {
+  if (finding.kind === 'first' || finding.kind === 'failed') return finding;
+  if (isIndex) {
+    const { count: _count, modifiedAt: _modifiedAt, ...rest } = finding;
+    const count = Math.round(revealed.pages + revealed.hinted);
+    return count > 0 ? { ...rest, kind: 'changed', count } : { ...rest, kind: 'unchanged' };
+  }
+  const count = Math.max(revealed.pages, finding.count ?? 1);
+  return revealed.pages > 0 ? { ...finding, kind: 'changed', count } : finding;
+}

@@ -1,8 +1,10 @@
 /** Takes what answers say about other pages into the collection: found pages come in, retire, come back and are forgotten. */
 import type { Collection, Entry } from './collection.ts';
-import { Discovery, type Retired } from './discovery.ts';
+import type { Discovery } from './discovery.ts';
+import { type Retired, rest, retires } from './origin.ts';
 import type { Keeping } from './keeping.ts';
 import type { Fetched, LoopParts } from './loop-parts.ts';
+import type { NewPage } from './store/port.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
 import type { Page } from './values/page.ts';
@@ -20,13 +22,14 @@ interface Around {
   readonly release: (id: string) => Promise<void>;
 }
 
-/** How many other pages a look revealed, and how the page was read for them. */
+/** How many other pages a look revealed, how many changes of others it hinted at, and how the page was read for them. */
 export interface Read {
   readonly pages: number;
+  readonly hinted: number;
   readonly reading: string | undefined;
 }
 
-export const nothingRevealed: Read = { pages: 0, reading: undefined };
+export const nothingRevealed: Read = { pages: 0, hinted: 0, reading: undefined };
 
 export class FoundPages {
   readonly #parts: Parts;
@@ -41,16 +44,32 @@ export class FoundPages {
 
   /** Takes in what the answer says about other pages; undefined when nothing is to be kept of it, or the loop stops first. */
   async discover(entry: Entry, fetched: Fetched, observation: Observation, look: Look): Promise<Read | undefined> {
-    const { clock, policy, store } = this.#parts;
+    const { clock, policy } = this.#parts;
     const nowMs = clock.nowMs();
     const url = observation.finalUrl ?? observation.probe.url;
-    const read = this.#into.discovery.read(entry, fetched, url, nowMs, look.kind === 'first');
+    const { sitemaps } = observation;
+    const read = this.#into.discovery.read(entry, fetched, { url, nowMs, first: look.kind === 'first', sitemaps });
     const { pages, back, hints, reading } = read;
     // Nothing is kept of it, and its place is free.
     if (read.isFile && (await this.#setResting([{ page: entry.page, retired: 'file' }]))) return undefined;
     for (const hint of hints) policy.hinted?.(hint.entry.index, nowMs / 1000, hint.chance);
     if (back.length > 0) await this.#setResting(back.map((page) => ({ page, retired: undefined })));
-    if (pages.length === 0) return { pages: 0, reading };
+    const hinted = hints.reduce((sum, { chance }) => sum + chance, 0);
+    const added = await this.#add(pages);
+    return added === undefined ? undefined : { pages: added, hinted, reading };
+  }
+
+  /** Sitemaps that robots.txt names, of a root of which nothing is to be read. */
+  async takeNamed(entry: Entry, sitemaps: readonly string[]): Promise<Read | undefined> {
+    const pages = this.#into.discovery.named(entry, sitemaps, this.#parts.clock.nowMs());
+    const added = await this.#add(pages);
+    return added === undefined ? undefined : { ...nothingRevealed, pages: added };
+  }
+
+  /** How many came in; undefined when the loop stops first. */
+  async #add(pages: readonly NewPage[]): Promise<number | undefined> {
+    if (pages.length === 0) return 0;
+    const { store } = this.#parts;
     let kept = await store.addPages(pages);
     // What the page reveals is read once, with its look: it waits for the store as that does.
     while (kept.kind === 'failed') {
@@ -58,7 +77,7 @@ export class FoundPages {
       kept = await store.addPages(pages);
     }
     for (const { page, created } of kept.value) if (created) this.#around.watch(page);
-    return { pages: kept.value.length, reading };
+    return kept.value.length;
   }
 
   /** Pages that were found and are gone for good, or may not be visited, rest from now on, with all their versions. */
@@ -67,7 +86,7 @@ export class FoundPages {
     const resting = looks.flatMap((look) => {
       if (look.kind !== 'gone' && look.kind !== 'refused') return [];
       const page = this.#into.collection.byId(look.pageId)?.page;
-      const retired = page && !page.paused ? this.#into.discovery.retires(page, look.state, nowMs) : undefined;
+      const retired = page && !page.paused ? retires(page, look.state, nowMs) : undefined;
       return page && retired !== undefined ? [{ page, retired }] : [];
     });
     if (resting.length > 0) await this.#setResting(resting);
@@ -77,7 +96,7 @@ export class FoundPages {
   async #setResting(
     pages: readonly { readonly page: Page; readonly retired: Retired | undefined }[],
   ): Promise<boolean> {
-    const changes = pages.map(({ page, retired }) => ({ id: page.id, settings: Discovery.rest(page, retired) }));
+    const changes = pages.map(({ page, retired }) => ({ id: page.id, settings: rest(page, retired) }));
     const kept = await this.#parts.store.updatePages(changes);
     if (kept.kind === 'failed') return false;
     for (const watched of kept.value) this.#around.watch(watched);

@@ -3,8 +3,9 @@ import { type Begun, type Queued, isSettled, nothingBegun, stillOf } from './beg
 import type { Collection, Entry } from './collection.ts';
 import { verdict } from './detect/verdict.ts';
 import type { Discovery } from './discovery.ts';
-import { findingOf } from './finding.ts';
-import { FoundPages, nothingRevealed } from './found-pages.ts';
+import { originOf } from './origin.ts';
+import { findingOf, worthOf } from './finding.ts';
+import { FoundPages, nothingRevealed, type Read } from './found-pages.ts';
 import { withNewIn } from './kept-look.ts';
 import type { Keeping } from './keeping.ts';
 import type { Lifetimes } from './lifetimes.ts';
@@ -13,7 +14,6 @@ import { Overtaken } from './overtaken.ts';
 import type { Detection } from './values/change.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import { type Observation, lookedAtMs } from './values/observation.ts';
-import type { Page } from './values/page.ts';
 import type { Probe } from './values/probe.ts';
 
 /** A transaction of many looks costs little more than one of a few; more would delay the first of them. */
@@ -248,10 +248,10 @@ export class Indexing {
     if (outcome.kind !== 'fetched' && outcome.kind !== 'not-modified') return false;
     const known = outcome.kind === 'fetched' ? stillOf(entry, begun[0])?.detected : notModified;
     if (!known || !isSettled(known) || known.detection.kind !== 'unchanged' || known.again || known.raw) return false;
-    if (outcome.kind === 'fetched' && this.#isToBeRead(entry, outcome)) return false;
+    if (observation.sitemaps || (outcome.kind === 'fetched' && this.#isToBeRead(entry, outcome))) return false;
     const look = verdict(entry, observation, known.detection, known.state);
     if (look.change) return false;
-    this.#looks.push(this.#taken(entry, observation, look, known.detection, 0));
+    this.#looks.push(this.#taken(entry, observation, look, known.detection, nothingRevealed));
     return true;
   }
 
@@ -314,15 +314,17 @@ export class Indexing {
     const read =
       outcome.kind === 'fetched' && (news || (look.kind === 'unchanged' && this.#isToBeRead(entry, outcome)))
         ? await this.#foundPages.discover(entry, outcome, observation, look)
-        : nothingRevealed;
+        : observation.sitemaps
+          ? await this.#foundPages.takeNamed(entry, observation.sitemaps)
+          : nothingRevealed;
     if (!read || !this.#isThere(entry)) return undefined;
-    const { pages, reading } = read;
+    const { reading } = read;
     const kept = reading === undefined ? look : { ...look, state: { ...look.state, revealed: reading } };
-    return this.#taken(entry, observation, kept, detected?.detection, pages);
+    return this.#taken(entry, observation, kept, detected?.detection, read);
   }
 
-  /** The look is learned from and the page as it says; `revealed` other pages were found by it. */
-  #taken(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined, revealed: number): Look {
+  /** The look is learned from, with what it revealed of other pages, and the page is as it says. */
+  #taken(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined, revealed: Read): Look {
     this.#learn(entry, observation, look, detection, revealed);
     const model = entry.page.paused ? undefined : this.#parts.policy.save?.(entry.index);
     const kept = withNewIn(look, entry.state, model);
@@ -332,7 +334,7 @@ export class Indexing {
     return kept;
   }
 
-  #learn(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined, revealed: number): void {
+  #learn(entry: Entry, observation: Observation, look: Look, detection: Detection | undefined, revealed: Read): void {
     const { policy } = this.#parts;
     const { outcome, watchedForMs, unchangedLooks = 0, probe } = observation;
     const untilMs = watchedForMs === undefined ? undefined : observation.endedAtMs + watchedForMs;
@@ -345,15 +347,10 @@ export class Indexing {
     if (entry.page.paused) return;
     const tookMs = observation.endedAtMs - observation.startedAtMs;
     const finding = { ...findingOf(look, detection), looks: 1 + unchangedLooks, seconds: tookMs / 1000 };
-    // A look that revealed new pages was worth as much as one that found so many changes.
-    const worth =
-      revealed > 0 && finding.kind !== 'first'
-        ? { ...finding, kind: 'changed' as const, count: Math.max(revealed, finding.count ?? 1) }
-        : finding;
-    policy.looked(entry.index, look.atMs / 1000, worth);
+    policy.looked(entry.index, look.atMs / 1000, worthOf(finding, originOf(entry.page)?.index === true, revealed));
     this.#around.learned(entry);
     if (finding.kind === 'failed') return;
-    this.#discovery.looked(entry, finding.kind === 'changed');
+    this.#discovery.hints.looked(entry, finding.kind === 'changed');
     this.#parts.websub?.looked(entry, entry.state.lastSeenMs, finding.kind === 'changed');
     if (outcome.kind === 'fetched') void this.#parts.websub?.found(entry, outcome.hub);
     if (finding.kind !== 'first') this.#lifetimes.looked(entry, look.atMs, finding.kind === 'changed');

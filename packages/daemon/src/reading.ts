@@ -24,6 +24,7 @@ export function readingText({ kind, cut }: Reading, discover: unknown, body: Uin
   return `${kinds[kind]}${cut ? 'c' : 'w'}${settingsPrint(discover)}${bodyPrint(body)}`;
 }
 
+export const isOfLinks = (reading: string): boolean => reading.startsWith(kinds.links);
 export const isCut = (reading: string): boolean => reading[1] === 'c';
 
 export function isUnder(reading: string | undefined, discover: unknown): boolean {

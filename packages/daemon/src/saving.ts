@@ -63,7 +63,7 @@ export class Saving {
     const servers = doors.saveServers();
     if (servers) await store.remember('shared-servers', servers);
     if (policy.saveAll) await store.remember(`policy:${policy.name}`, policy.saveAll(collection.groups));
-    if (discovery.hasLearned) await store.remember('index-trust', discovery.save());
+    if (discovery.hints.hasLearned) await store.remember('index-trust', discovery.hints.save());
     if (lifetimes.hasLearned) await store.remember('lifetime-trust', lifetimes.save());
   }
 

@@ -59,7 +59,7 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
   ways.watching.loaded();
   ways.departures.doors.recallAnswers(ways.access);
   const trusted = await store.recall('index-trust');
-  if (trusted) ways.discovery.restore(trusted);
+  if (trusted) ways.discovery.hints.restore(trusted);
   const lifetimes = await store.recall('lifetime-trust');
   if (lifetimes) ways.lifetimes.restore(lifetimes);
   await recallManners(parts, ways);

@@ -105,6 +105,8 @@ export function malformed(said: Omit<Observation, 'probe'>): string | undefined 
   if (!times.every(isAmount) || ![latencyMs, crawlDelayMs].every(orNone(isAmount))) return 'a time that is none';
   if (![bytesReceived, requests].every(isCount) || !orNone(isCount)(said.unchangedLooks)) return 'a count that is none';
   if (![finalUrl, movedTo].every(isAddress)) return `an answer from ${finalUrl ?? movedTo}`;
+  if (said.sitemaps !== undefined && !(Array.isArray(said.sitemaps) && said.sitemaps.every(isText)))
+    return 'sitemaps that are none';
   if (said.watchedForMs !== undefined) return 'a mandate that nobody gave';
   if (said.toldAfterMs !== undefined || said.overtaken !== undefined) return 'an age that is reckoned here';
   switch (outcome?.kind) {

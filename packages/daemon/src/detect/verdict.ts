@@ -113,9 +113,14 @@ function said(before: PageState, observation: Observation, detection: Detection 
 
 /** What is told of a look that would otherwise tell nothing: that the page was found, or that it has moved for good. */
 function withNews({ page, state }: WatchedPage, { movedTo }: Observation, word: Said): Said {
+  const origin = page.options['discovered'] as { readonly beginning?: boolean; readonly index?: boolean } | undefined;
+  if (word.told?.kind === 'changed' && origin?.index) {
+    // Nobody asked for the index itself; what it lists is watched and told of.
+    const { told: _told, ...quiet } = word;
+    return quiet;
+  }
   if (word.told || word.kind === 'failed' || word.kind === 'refused') return word;
   // A page found through another is news; one that was there when the other was first read is not.
-  const origin = page.options['discovered'] as { readonly beginning?: boolean; readonly index?: boolean } | undefined;
   if (word.kind === 'first' && origin && !origin.beginning && !origin.index) {
     const title = page.title ?? word.state.seenTitle;
     const summary = title === undefined ? 'A new page.' : `A new page: ${title}`;

@@ -133,7 +133,9 @@ export function createObserver(options: ObserverOptions): WebObserver {
       // What is known is known of the last request, not of when the probe began to wait for its turn.
       const server = meter.servers?.get(probe.site);
       const seen = observation(probe, answer, meter, clock.nowMs(), outcomeOf(answer, probe, validators));
-      return server ? { ...seen, server, heldMs: meter.heldMs } : seen;
+      const sitemaps = probe.discovers ? memory.sitemapsOf(url.origin) : noSitemaps;
+      const said = sitemaps.length > 0 ? { ...seen, sitemaps } : seen;
+      return server ? { ...said, server, heldMs: meter.heldMs } : said;
     },
     standing: (site) => gates.standing(site),
     submit: async (text, form) => {
@@ -176,6 +178,7 @@ function issuedBy(url: string, validators: Validators): Validators {
   return validators.url === undefined ? { ...validators, url } : validators;
 }
 
+const noSitemaps: readonly string[] = [];
 const noValidators: Validators = {};
 const noHeaders: Readonly<Record<string, string>> = {};
 

@@ -18,6 +18,8 @@ export interface Observation {
   readonly requests: number;
   /** What the site asks for by robots.txt (Crawl-delay), where that is known. */
   readonly crawlDelayMs?: number;
+  /** Sitemaps that robots.txt names, where the probe asks for them and there are any. */
+  readonly sitemaps?: readonly string[];
   /** From asking to the first byte of the last answer: what the site's speed looks like from here. */
   readonly latencyMs?: number;
   /** Whoever looked stays there for so long, looks on by itself and tells of changes: nobody need ask before. */

@@ -14,6 +14,8 @@ export interface Probe {
   readonly validators: Validators;
   readonly headers?: Readonly<Record<string, string>>;
   readonly render?: boolean;
+  /** Its page is a root of discovery: the observation says which sitemaps robots.txt names. */
+  readonly discovers?: boolean;
 }
 
 export interface Validators {

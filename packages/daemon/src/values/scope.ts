@@ -83,11 +83,14 @@ export function isWithin(scope: Scope, indexUrl: string, url: string): boolean {
     const folder = index.pathname.slice(0, index.pathname.lastIndexOf('/') + 1);
     if (candidate.host !== index.host || !candidate.pathname.startsWith(folder)) return false;
   }
-  const matches = (pattern: string) => {
-    const path = candidate.pathname + candidate.search;
-    return matchesPattern(pattern, pattern.includes('://') ? url : path);
-  };
-  return (scope.include.length === 0 || scope.include.some(matches)) && !scope.exclude.some(matches);
+  const isIncluded = scope.include.length === 0 || matchesAny(scope.include, candidate);
+  return isIncluded && !isExcluded(scope, url);
+}
+
+export const isExcluded = (scope: Scope, url: string): boolean => matchesAny(scope.exclude, new URL(url));
+
+function matchesAny(patterns: readonly string[], { href, pathname, search }: URL): boolean {
+  return patterns.some((pattern) => matchesPattern(pattern, pattern.includes('://') ? href : pathname + search));
 }
 
 /** Stars mean anything, and everything else itself; pieces are sought leftmost, so it costs one pass. */

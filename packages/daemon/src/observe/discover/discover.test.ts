@@ -84,8 +84,11 @@ test('links of a page are those a reader can follow', () => {
       { url: 'https://example.org/two?b' },
       { url: 'https://other.org/four' },
     ],
+    named: [{ url: 'https://example.org/feed', isIndex: true, isFeed: true }],
   });
   expect(parseLinks(html).feeds).toEqual(['/feed']);
+  expect(parseLinks('<link rel="sitemap" type="application/xml" href="/map.xml">').sitemaps).toEqual(['/map.xml']);
+  expect(parseLinks('<link rel=alternate type="application/activity+json" href="/me">').feeds).toEqual([]);
   expect(parseLinks('<meta name=ROBOTS content="noindex, NoFollow"><a href=x>').listed).toEqual([]);
 });
 

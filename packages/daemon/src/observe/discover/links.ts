@@ -16,15 +16,21 @@ const rawText: Readonly<Record<string, number>> = {
   noframes: TokenizerMode.RAWTEXT,
 };
 
+const feedTypes = /^\s*application\/(rss|atom|rdf|feed)\+(xml|json)\b/i;
+/** No page has so many of its own. */
+const namedMax = 100;
+
 export interface PageLinks {
   readonly listed: readonly Listed[];
-  /** Feeds the page names as its own. */
+  /** Feeds and sitemaps the page names as its own. */
   readonly feeds: readonly string[];
+  readonly sitemaps: readonly string[];
 }
 
 export function parseLinks(html: string): PageLinks & { readonly base?: string } {
   const listed: Listed[] = [];
   const feeds: string[] = [];
+  const sitemaps: string[] = [];
   let base: string | undefined;
   let nofollow = false;
   const nothing = () => {};
@@ -42,8 +48,10 @@ export function parseLinks(html: string): PageLinks & { readonly base?: string }
         }
         if (href === undefined || href === '') return;
         if (tag.tagName === 'base') base ??= href;
-        if (tag.tagName === 'link' && rel.includes('alternate') && /\+(xml|json)$/.test(at('type') ?? ''))
-          feeds.push(href);
+        if (tag.tagName === 'link' && feeds.length + sitemaps.length < namedMax) {
+          if (rel.includes('alternate') && feedTypes.test(at('type') ?? '')) feeds.push(href);
+          else if (rel.includes('sitemap')) sitemaps.push(href);
+        }
         const isLink = tag.tagName === 'a' || tag.tagName === 'area';
         if (isLink && !rel.includes('nofollow') && listed.length < listedMax) listed.push({ url: href });
       },
@@ -57,5 +65,8 @@ export function parseLinks(html: string): PageLinks & { readonly base?: string }
     },
   );
   tokenizer.write(html, true);
-  return { listed: nofollow ? [] : listed, feeds, ...(base === undefined ? {} : { base }) };
+  return {
+    ...(nofollow ? { listed: [], feeds: [], sitemaps: [] } : { listed, feeds, sitemaps }),
+    ...(base === undefined ? {} : { base }),
+  };
 }

@@ -6,6 +6,8 @@ export interface Listed {
   readonly title?: string;
   /** Another index, to be read like this one: a part of a sitemap. */
   readonly isIndex?: boolean;
+  /** A feed, which is such an index. */
+  readonly isFeed?: boolean;
 }
 
 /** The sitemap protocol's own limit for one file; no feed or page comes near. */

@@ -10,6 +10,8 @@ import { looksLikeSitemap, parseSitemap, unpackSitemap } from './sitemap.ts';
 export interface Revealed {
   readonly kind: 'sitemap' | 'feed' | 'links' | 'nothing';
   readonly listed: readonly Listed[];
+  /** Feeds and sitemaps that a page with links names. */
+  readonly named?: readonly Listed[];
 }
 
 export function reveal(fetched: Extract<Outcome, { kind: 'fetched' }>, pageUrl: string): Revealed {
@@ -19,8 +21,20 @@ export function reveal(fetched: Extract<Outcome, { kind: 'fetched' }>, pageUrl: 
   if (looksLikeSitemap(text)) return { kind: 'sitemap', listed: tidy(parseSitemap(text), pageUrl) };
   if (looksLikeFeed(text)) return { kind: 'feed', listed: tidy(parseFeedIndex(text), pageUrl) };
   if (fetched.mediaType !== undefined && !/html|xml/.test(fetched.mediaType)) return { kind: 'nothing', listed: [] };
-  const { listed, base } = parseLinks(text);
-  return { kind: 'links', listed: tidy(listed, (base && URL.parse(base, pageUrl)?.href) ?? pageUrl) };
+  const { listed, feeds, sitemaps, base: stated } = parseLinks(text);
+  const base = (stated && URL.parse(stated, pageUrl)?.href) ?? pageUrl;
+  const named = [...namedSitemaps(sitemaps, base), ...tidy(feeds.map(asFeed), base)];
+  return { kind: 'links', listed: tidy(listed, base), ...(named.length > 0 ? { named } : {}) };
+}
+
+const asFeed = (url: string): Listed => ({ url, isIndex: true, isFeed: true });
+
+/** Sitemaps by the addresses that a page or robots.txt gives for them. */
+export function namedSitemaps(urls: readonly string[], base: string): readonly Listed[] {
+  return tidy(
+    urls.map((url) => ({ url, isIndex: true })),
+    base,
+  );
 }
 
 function tidy(listed: readonly Listed[], base: string): readonly Listed[] {
