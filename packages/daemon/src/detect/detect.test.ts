@@ -80,3 +80,8 @@ test('an expression that backtracks for ever is stopped and said', async () => {
     fault: { code: 'selector-slow' },
   });
 });
+
+test('a page that begins with many comments is read at once', { timeout: 5_000 }, async () => {
+  const { detection } = await watched({ kind: 'text' })(`${'<!---->'.repeat(500)}<p>text`);
+  expect(detection).toMatchObject({ kind: 'first', projection: { text: 'text' } });
+});

@@ -5,7 +5,8 @@ import { visibleText } from './text.ts';
 import { parseHtmlPart } from './tree.ts';
 
 const feedTypes = /^(application\/(rss|atom|rdf|feed)\+(xml|json))$/;
-const feedStart = /^\s*(<\?xml[^>]*\?>\s*)?(<!--[\s\S]{0,2000}?-->\s*)*(<\?[^>]*\?>\s*)*<(rss|feed|rdf:RDF)[\s>]/i;
+// A comment ends at its first end: were it free to go on, a page that begins with forty of them would be tried in 2^40 ways.
+const feedStart = /^\s*(<\?xml[^>]*\?>\s*)?(<!--(?:(?!-->)[\s\S])*-->\s*)*(<\?[^>]*\?>\s*)*<(rss|feed|rdf:RDF)[\s>]/i;
 
 export function looksLikeFeed(mediaType: string | undefined, text: string): boolean {
   if (mediaType !== undefined && feedTypes.test(mediaType)) return true;

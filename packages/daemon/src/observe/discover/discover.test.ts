@@ -73,6 +73,13 @@ test.each([
   });
 });
 
+test('a page that begins with many comments is read at once', { timeout: 5_000 }, () => {
+  const body = `${'<!---->'.repeat(500)}<a href=/a>`;
+  expect(reveal(fetched(body), 'https://example.org/').listed).toHaveLength(1);
+  const feed = `<!-- a --><!-- b --><rss><channel><item><link>https://example.org/1</link></item></channel></rss>`;
+  expect(reveal(fetched(feed), 'https://example.org/').kind).toBe('feed');
+});
+
 test('links of a page are those a reader can follow', () => {
   const html = `<base href="/docs/"><title><a href="no1"></title><script>'<a href="no2">'</script><!-- <a href="no3"> -->
     <a href="one">1</a><a href='/two?b#c'>2</a><A HREF=three rel="nofollow">3</A><area href="//other.org/four"><a href="mailto:x@y">5</a>

@@ -17,7 +17,9 @@ interface Entry {
   readonly dc?: { readonly date?: string };
 }
 
-const feedStart = /^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[\s\S]{0,2000}?-->\s*|<\?[^>]*\?>\s*)*<(?:rss|feed|rdf:RDF)[\s>]/i;
+// A comment ends at its first end: were it free to go on, a page that begins with forty of them would be tried in 2^40 ways.
+const feedStart =
+  /^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*|<\?[^>]*\?>\s*)*<(?:rss|feed|rdf:RDF)[\s>]/i;
 
 export function looksLikeFeed(text: string): boolean {
   return feedStart.test(text.slice(0, 4096)) || /^\s*\{[^{}]{0,400}"version"\s*:\s*"https:\/\/jsonfeed\.org/.test(text);
