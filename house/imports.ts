@@ -70,6 +70,7 @@ export const rooms: readonly Room[] = [
       'fontoxpath',
       'json-p3',
       'jq-web',
+      'saxes',
       '@mozilla/readability',
       'linkedom',
       'feedsmith',

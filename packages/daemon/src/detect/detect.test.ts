@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Select } from '../values/page.ts';
 import { detect, type DetectInput } from './detect.ts';
@@ -84,4 +85,52 @@ test('an expression that backtracks for ever is stopped and said', async () => {
 test('a page that begins with many comments is read at once', { timeout: 5_000 }, async () => {
   const { detection } = await watched({ kind: 'text' })(`${'<!---->'.repeat(500)}<p>text`);
   expect(detection).toMatchObject({ kind: 'first', projection: { text: 'text' } });
+});
+
+const sitemap = (...entries: readonly string[]) =>
+  `<?xml version="1.0"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${entries.join('')}</urlset>`;
+const listed = (path: string, modified?: string) =>
+  `<url><loc>https://example.com${path}</loc>${modified ? `<lastmod>${modified}</lastmod>` : ''}<image:image xmlns:image="i"><image:loc>https://example.com/i.png</image:loc></image:image></url>`;
+
+test('a sitemap is told by what it lists: new, changed and removed addresses', async () => {
+  const look = watched({ kind: 'text' });
+  const xml = { mediaType: 'application/xml' };
+  const first = await look(sitemap(listed('/a', '2026-01-01T00:00:00Z'), listed('/b')), xml);
+  expect(first.detection).toMatchObject({
+    projection: {
+      format: 'items',
+      text: '{"modified":"2026-01-01T00:00:00Z","url":"https://example.com/a"}\n{"url":"https://example.com/b"}',
+    },
+  });
+  const more = await look(sitemap(listed('/c'), listed('/a', '2026-01-01T00:00:00Z')), xml);
+  expect(more.detection).toMatchObject({ count: 2, summary: '1 new, 1 removed: https://example.com/c' });
+  const later = await look(sitemap(listed('/c'), listed('/a', '2026-01-16T08:00:55Z')), xml);
+  expect(later.detection).toMatchObject({ count: 1, summary: '1 changed: https://example.com/a' });
+  const packed = await look(gzipSync(sitemap(listed('/a'), listed('/c'))), { mediaType: 'application/gzip' });
+  expect(packed.detection).toMatchObject({ count: 1, summary: '1 changed: https://example.com/a' });
+  // Cut off on its way: nobody knows what is missing, and nothing is told.
+  const broken = await look(sitemap(listed('/a')).slice(0, -20), xml);
+  expect(broken.detection).toMatchObject({ kind: 'first' });
+});
+
+test('a sitemap that was compared as markup before begins anew', async () => {
+  const options = { items: false };
+  const before = watched({ kind: 'text' }, options);
+  const { state, detection } = await before(sitemap(listed('/a')), { mediaType: 'text/xml' });
+  expect(detection).toMatchObject({ projection: { format: 'html' } });
+  const body = new TextEncoder().encode(sitemap(listed('/a'), listed('/b')));
+  const input: DetectInput = {
+    select: { kind: 'text' },
+    options: {},
+    body,
+    mediaType: 'text/xml',
+    url: 'https://example.com/',
+    atMs: 1,
+  };
+  // As an earlier version of the daemon left it: the same settings, and markup.
+  const { state: own } = await detect(input);
+  const settings = JSON.parse(own) as { settings: string };
+  const old = JSON.stringify({ ...JSON.parse(state), settings: settings.settings });
+  const again = await detect({ ...input, previous: { state: old, lookedAtMs: 0, last: () => '<urlset>' } });
+  expect(again.detection).toMatchObject({ kind: 'first', projection: { format: 'items' } });
 });

@@ -30,6 +30,7 @@ import { comparable, comparesAsWritten } from './normalise.ts';
 import { readOptions, type DetectOptions } from './options.ts';
 import { project, treeOf, type Source } from './project.ts';
 import { isCalm, readState, stateOfTrouble, writeState, type DetectState } from './state.ts';
+import { looksLikeSitemap, unpacked } from './sitemap.ts';
 import { summaryOf } from './summary.ts';
 import { visibleText } from './text.ts';
 import type { Tree } from './tree.ts';
@@ -107,7 +108,9 @@ export async function detect(input: DetectInput): Promise<Detected> {
     password: source.media === 'html' && hasPassword(source.text),
     noise: input.noise ? { ...emptyNoise, parts: input.noise } : (state?.noise ?? emptyNoise),
   };
-  const last = state && state.body !== '' ? await input.previous!.last() : undefined;
+  // The markup of a sitemap and the items of one do not compare: it begins anew.
+  const begins = source.media === 'sitemap' && (state?.format === 'items') !== (projection.format === 'items');
+  const last = state && state.body !== '' && !begins ? await input.previous!.last() : undefined;
   if (!state || last === undefined)
     return { detection: { kind: 'first', projection }, state: writeState(next), ...raw };
   const compared = await compare(input, read.options, state, next, projection, last);
@@ -149,8 +152,7 @@ function settingsOf(select: Select, options: DetectInput['options']): string {
 const knownSettings = new WeakMap<DetectInput['options'], WeakMap<Select, string>>();
 
 function sourceOf(input: DetectInput, options: DetectOptions, state: DetectState | undefined): Source | Fault {
-  const { text } = decodeText(input.body, input.mediaType, input.charset);
-  const media = mediaKindOf(input.mediaType, text, looksLikeFeed(input.mediaType, text));
+  const { text, media } = documentOf(input);
   let tree: Tree | undefined;
   if (options.normalise.remove.length > 0 && media === 'html') {
     const parsed = treeOf(text, options);
@@ -168,6 +170,16 @@ function sourceOf(input: DetectInput, options: DetectOptions, state: DetectState
     formatBefore: state?.format,
     tree: () => (tree ??= treeOf(text, { ...options, normalise: { ...options.normalise, remove: [] } }) as Tree),
   };
+}
+
+/** The body as text, and what kind of document that is. Sitemaps are often kept as .gz files and served as what they are. */
+function documentOf({ body, mediaType, charset }: DetectInput): Pick<Source, 'text' | 'media'> {
+  const inside = unpacked(body);
+  const sitemap = inside && decodeText(inside, 'application/xml', charset).text;
+  if (sitemap !== undefined && looksLikeSitemap(sitemap)) return { text: sitemap, media: 'sitemap' };
+  const { text } = decodeText(body, mediaType, charset);
+  if (looksLikeSitemap(text)) return { text, media: 'sitemap' };
+  return { text, media: mediaKindOf(mediaType, text, looksLikeFeed(mediaType, text)) };
 }
 
 /** An answer that is no copy of the page, looked for before a missing selector is blamed. */

@@ -1,6 +1,6 @@
 /** What kind of document a body is: by its media type where that can be believed, else by how it begins. */
 
-export type MediaKind = 'html' | 'json' | 'feed' | 'xml' | 'text' | 'binary';
+export type MediaKind = 'html' | 'json' | 'feed' | 'sitemap' | 'xml' | 'text' | 'binary';
 
 export function mediaKindOf(mediaType: string | undefined, text: string, feed: boolean): MediaKind {
   if (feed) return 'feed';

@@ -16,6 +16,7 @@ import { normalise } from './normalise.ts';
 import { numberIn } from './number.ts';
 import type { DetectOptions } from './options.ts';
 import { compilePattern, matches, patternMsMax } from './pattern.ts';
+import { sitemapItems } from './sitemap.ts';
 import { tidyMarkup, visibleText } from './text.ts';
 import { parseHtml, titleOf, type Tree } from './tree.ts';
 import { xpath } from './xpath.ts';
@@ -170,6 +171,10 @@ function byDocument(source: Source, html: () => Raw | Refused): Raw | Refused {
   if (media === 'feed' && options.items !== false) {
     const feed = feedItems(text);
     if (!('wrong' in feed)) return { text: itemLines(feed.items), format: 'items', title: feed.title };
+  }
+  if (media === 'sitemap' && options.items !== false) {
+    const items = sitemapItems(text);
+    if (items) return { text: itemLines(items), format: 'items' };
   }
   if (media === 'json') {
     const parsed = parseJson(text);

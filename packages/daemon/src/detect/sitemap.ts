@@ -1,0 +1,64 @@
+/** Sitemaps and their indexes as items: the addresses they list, with the dates they give. */
+import { gunzipSync } from 'node:zlib';
+import { SaxesParser } from 'saxes';
+import type { Item } from './items.ts';
+
+/** The protocol's limits for one file: its size unpacked, and its entries. */
+const unpackedBytesMax = 50 * 2 ** 20;
+const entriesMax = 50_000;
+/** Longer texts inside a tag are no address and no date. */
+const textCharactersMax = 4096;
+
+const sitemapStart =
+  /^\ufeff?\s*(<\?xml[^>]*\?>\s*)?(<!--(?:(?!-->)[\s\S])*-->\s*|<\?[^>]*\?>\s*)*<(\w+:)?(urlset|sitemapindex)[\s>]/;
+
+export function looksLikeSitemap(text: string): boolean {
+  return sitemapStart.test(text.slice(0, 4096));
+}
+
+/** What may be a packed sitemap; undefined for a body that is not packed. */
+export function unpacked(body: Uint8Array): Uint8Array | undefined {
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return undefined;
+  try {
+    return gunzipSync(body, { maxOutputLength: unpackedBytesMax });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Each address once; undefined for a file that is not whole, of which nobody knows what is missing. */
+export function sitemapItems(text: string): readonly Item[] | undefined {
+  const items = new Map<string, Item>();
+  let entry: { url: string; modified: string } | undefined;
+  let field: 'url' | 'modified' | undefined;
+  const parser = new SaxesParser();
+  parser.on('opentag', ({ name }) => {
+    const local = name.slice(name.indexOf(':') + 1);
+    // Pictures and films of a page have addresses and names of their own, in tags with a prefix of their own.
+    const isOwn = !/^(image|video|news|xhtml):/.test(name);
+    if (isOwn && (local === 'url' || local === 'sitemap')) entry = { url: '', modified: '' };
+    field = !isOwn ? undefined : local === 'loc' ? 'url' : local === 'lastmod' ? 'modified' : undefined;
+  });
+  const take = (words: string) => {
+    if (entry && field && entry[field].length < textCharactersMax) entry[field] += words;
+  };
+  parser.on('text', take);
+  parser.on('cdata', take);
+  parser.on('closetag', ({ name }) => {
+    field = undefined;
+    if (!entry || !/^(?:\w+:)?(url|sitemap)$/.test(name)) return;
+    const url = entry.url.trim();
+    const modified = entry.modified.trim();
+    entry = undefined;
+    if (url !== '' && items.size < entriesMax) items.set(url, { url, ...(modified === '' ? {} : { modified }) });
+  });
+  parser.on('error', (error) => {
+    throw error;
+  });
+  try {
+    parser.write(text).close();
+  } catch {
+    return undefined;
+  }
+  return [...items.values()];
+}
