@@ -107,6 +107,31 @@ test('without a daemon: the plan is that of the pages the configuration names', 
   expect(plan.dearSites.map(({ site }) => site)).toEqual(['a.example']);
 });
 
+test('settings for a page that is watched already are not dropped: add says which differ, edit changes them', async () => {
+  const data = join(freshFolder(), 'data');
+  const page = 'https://a.example/settings';
+  const call = (...words: readonly string[]) => revisitHere([...words, '--data', data]);
+  expect((await call('add', page, '--tag', 'one')).code).toBe(0);
+  // The same again, and nothing more said of it, is no mistake.
+  expect((await call('add', page, '--tag', 'one')).out).toContain('already watched');
+  expect((await call('add', page)).out).toContain('already watched');
+  const [{ id }] = JSON.parse((await call('pages', '--json')).out) as [{ id: string }];
+  const options = ['--options', '{"discover":true}', '--spacing', '1h'];
+  const other = await call('add', 'https://b.example/', page, ...options);
+  expect(other).toMatchObject({ code: 2, out: '' });
+  expect(other.err).toContain(`${page} is watched already: spacing in seconds is not set, not 3600`);
+  expect(other.err).toContain('options is {}, not {"discover":true}');
+  expect(other.err).toContain(`"revisit edit ${id}"`);
+  // Nothing was touched, nor the page before it added.
+  const pages = async () => JSON.parse((await call('pages', '--json')).out) as Record<string, unknown>[];
+  expect(await pages()).toMatchObject([{ url: page, options: {} }]);
+  expect(await call('edit', id, ...options)).toMatchObject({ code: 0, out: `${id}  changed  ${page}\n` });
+  expect(await pages()).toMatchObject([{ options: { discover: true }, spacingSeconds: 3600, tags: ['one'] }]);
+  expect((await call('add', page, ...options)).out).toContain('already watched');
+  expect(await call('edit', page)).toMatchObject({ code: 2, out: '' });
+  expect(await call('edit', page, '--weight', '-1')).toMatchObject({ code: 2, out: '' });
+});
+
 test('without a daemon: add twice, check, change, check, diff, remove', async () => {
   const data = join(freshFolder(), 'data');
   web.pages.set('/alone', '<h1>Title</h1><p>the first text</p>');

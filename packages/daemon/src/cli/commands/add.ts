@@ -1,15 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import { readPage } from '../../config/page-input.ts';
+import { selectText } from '../../api/bodies.ts';
+import type { Page, PageChange, PageInput } from '../../api/client.ts';
+import { readPage, readPageFields } from '../../config/page-input.ts';
 import { settingsWrong } from '../../settings-wrong.ts';
-import type { PageInput } from '../../api/client.ts';
-import { withClient } from '../client.ts';
+import type { NewPageSettings } from '../../values/page.ts';
+import { type Client, withClient } from '../client.ts';
 import type { Runner } from '../program.ts';
 import { dataOption, example, jsonOption } from '../options.ts';
 import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.ts';
+import { findPage } from './pages.ts';
 
-interface AddOptions {
-  readonly data: string;
-  readonly json?: boolean;
+interface SettingsOptions {
   readonly select?: string;
   readonly title?: string;
   readonly tag?: readonly string[];
@@ -17,6 +19,13 @@ interface AddOptions {
   readonly spacing?: string;
   readonly options?: string;
 }
+
+interface AddOptions extends SettingsOptions {
+  readonly data: string;
+  readonly json?: boolean;
+}
+
+type Settings = Pick<PageChange, 'select' | 'title' | 'tags' | 'weight' | 'spacing' | 'options'>;
 
 function optionsOf(text: string | undefined): { options: unknown } | CommandOutcome | undefined {
   if (text === undefined) return undefined;
@@ -27,28 +36,43 @@ function optionsOf(text: string | undefined): { options: unknown } | CommandOutc
   }
 }
 
-async function add(urls: readonly string[], options: AddOptions): Promise<CommandOutcome> {
+/** What was said of pages, as the API takes it. */
+function settingsOf(options: SettingsOptions): { readonly settings: Settings } | CommandOutcome {
   const weight = options.weight === undefined ? undefined : Number(options.weight);
   if (weight !== undefined && !(weight > 0)) return wrong(`--weight ${options.weight}: a number above 0 is expected`);
   const given = optionsOf(options.options);
   if (given && 'code' in given) return given;
-  const pages = urls.map((url) => ({
-    url,
-    ...(options.select === undefined ? {} : { select: options.select }),
-    ...(options.title === undefined ? {} : { title: options.title }),
-    ...(options.tag === undefined ? {} : { tags: options.tag }),
-    ...(options.spacing === undefined ? {} : { spacing: options.spacing }),
-    ...(weight === undefined ? {} : { weight }),
-    ...(given ? { options: given.options } : {}),
-  }));
+  return {
+    settings: {
+      ...(options.select === undefined ? {} : { select: options.select }),
+      ...(options.title === undefined ? {} : { title: options.title }),
+      ...(options.tag === undefined ? {} : { tags: [...options.tag] }),
+      ...(options.spacing === undefined ? {} : { spacing: options.spacing }),
+      ...(weight === undefined ? {} : { weight }),
+      ...(given ? { options: given.options as Record<string, unknown> } : {}),
+    },
+  };
+}
+
+async function add(urls: readonly string[], options: AddOptions): Promise<CommandOutcome> {
+  const said = settingsOf(options);
+  if ('code' in said) return said;
+  const pages = urls.map((url) => ({ url, ...said.settings }));
   // Checked before the folder is touched, so that a mistake leaves no trace.
+  const wanted: NewPageSettings[] = [];
   for (const page of pages) {
     const read = readPage(page);
     if (read.kind === 'wrong') return wrong(read.sentence);
     const sentence = await settingsWrong(read.value);
     if (sentence !== undefined) return wrong(sentence);
+    wanted.push(read.value);
   }
   return withClient({ data: options.data, creates: true }, async (client) => {
+    const { select: _select, ...settings } = said.settings;
+    for (const page of Object.keys(settings).length > 0 ? wanted : []) {
+      const sentence = await watchedOtherwise(client, page, settings);
+      if (sentence !== undefined) return wrong(sentence);
+    }
     const answer = await client.call('POST /api/pages', { body: pages as readonly PageInput[] });
     const added = 'pages' in answer ? answer.pages : [answer];
     if (options.json) printJson(added);
@@ -57,10 +81,63 @@ async function add(urls: readonly string[], options: AddOptions): Promise<Comman
   });
 }
 
-export function registerAdd(program: Command, run: Runner): void {
-  const command = program
-    .command('add <url...>')
-    .description('watch pages, feeds or JSON endpoints')
+/** What is said of a page that is watched already and is not so; to add it again would leave it as it is. */
+async function watchedOtherwise(
+  client: Client,
+  wanted: NewPageSettings,
+  settings: Omit<Settings, 'select'>,
+): Promise<string | undefined> {
+  const { pages } = await client.call('GET /api/pages', { query: { text: wanted.url, limit: 1_000 } });
+  const page = pages.find(({ url, select }) => url === wanted.url && select === selectText(wanted.select));
+  if (!page) return undefined;
+  const read = readPageFields(settings);
+  const given = Object.entries(read.kind === 'read' ? read.value : {});
+  const others = given.filter(([name, value]) => !isDeepStrictEqual(value, standing(page, name)));
+  if (others.length === 0) return undefined;
+  const differences = others.map(
+    ([name, value]) =>
+      `${name === 'spacingSeconds' ? 'spacing in seconds' : name} is ${JSON.stringify(standing(page, name)) ?? 'not set'}, not ${JSON.stringify(value)}`,
+  );
+  return `${page.url} is watched already: ${differences.join('; ')}; "revisit edit ${page.id}" with the same settings changes that`;
+}
+
+/** A setting as a person would write it: where a page came from is the daemon's own note among its options. */
+function standing(page: Page, name: string): unknown {
+  if (name !== 'options') return page[name as keyof Page];
+  const { discovered: _discovered, ...options } = page.options;
+  return options;
+}
+
+async function edit(words: readonly string[], options: AddOptions): Promise<CommandOutcome> {
+  const said = settingsOf(options);
+  if ('code' in said) return said;
+  const { settings } = said;
+  if (Object.keys(settings).length === 0)
+    return wrong(
+      'edit: nothing is said to change; --select, --title, --tag, --weight, --spacing or --options is expected',
+    );
+  return withClient({ data: options.data }, async (client) => {
+    // All are found before any is touched: a typing error in the last one changes nothing.
+    const pages: Page[] = [];
+    for (const word of words) {
+      const page = await findPage(client, word);
+      if ('code' in page) return page;
+      pages.push(page);
+    }
+    const changed: Page[] = [];
+    for (const { id, options: own } of pages) {
+      const { discovered } = own;
+      const kept = settings.options && discovered ? { options: { ...settings.options, discovered } } : {};
+      changed.push(await client.call('PATCH /api/pages/{id}', { path: { id }, body: { ...settings, ...kept } }));
+    }
+    if (options.json) printJson(changed);
+    else for (const page of changed) print(`${page.id}  changed  ${page.url}`);
+    return done;
+  });
+}
+
+const withSettings = (command: Command): Command =>
+  command
     .option(
       '--select <selection>',
       'the part that counts: a CSS selector, //xpath, $.jsonpath, jq:…, regexp:…, main, links, text, whole',
@@ -70,6 +147,15 @@ export function registerAdd(program: Command, run: Runner): void {
     .option('--weight <number>', 'how much a change of it matters, relative to 1')
     .option('--spacing <duration>', 'least time between two looks at it, such as 1h')
     .option('--options <json>', 'how it is read, compared, told and kept (docs/detecting.md)');
-  example(jsonOption(dataOption(command)), 'revisit add https://example.org/prices --select "#price" --tag shop');
-  command.action(run(add));
+
+export function registerAdd(program: Command, run: Runner): void {
+  const adding = withSettings(program.command('add <url...>').description('watch pages, feeds or JSON endpoints'));
+  example(jsonOption(dataOption(adding)), 'revisit add https://example.org/prices --select "#price" --tag shop');
+  adding.action(run(add));
+
+  const editing = withSettings(
+    program.command('edit <page...>').description('change how pages are watched; what is not said stays as it is'),
+  );
+  example(jsonOption(dataOption(editing)), 'revisit edit https://example.org/prices --spacing 1h');
+  editing.action(run(edit));
 }

@@ -9,7 +9,7 @@ export interface CommandModule {
 /** In the order in which `revisit --help` lists them. */
 export const commands: readonly CommandModule[] = [
   { names: ['serve'], load: async () => (await import('./serve.ts')).registerServe },
-  { names: ['add'], load: async () => (await import('./add.ts')).registerAdd },
+  { names: ['add', 'edit'], load: async () => (await import('./add.ts')).registerAdd },
   { names: ['pages', 'remove', 'pause', 'resume'], load: async () => (await import('./pages.ts')).registerPages },
   { names: ['check'], load: async () => (await import('./check.ts')).registerCheck },
   { names: ['changes'], load: async () => (await import('./changes.ts')).registerChanges },
