@@ -104,6 +104,11 @@ export class Departures {
     this.#budget.setBudget(settings.looksPerSecond, this.#parts.clock.nowMs());
   }
 
+  /** Before anything leaves: when something was last asked for, by the processes before. */
+  begin(askedUntilMs: number): void {
+    this.#budget.begin(askedUntilMs, this.#parts.clock.nowMs());
+  }
+
   lend(requestsPerSecond: number): void {
     this.#budget.lend(requestsPerSecond, this.#parts.clock.nowMs());
   }

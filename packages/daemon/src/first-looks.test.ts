@@ -34,6 +34,34 @@ describe.each(['revisit', 'uniform'])('new pages beside busy ones, policy %s', (
   });
 });
 
+test('a budget of a few a day does not keep the first page waiting, and starting again and again gives nothing', async () => {
+  const opened = openSqlite(':memory:');
+  if (opened.kind === 'failed') throw new Error(opened.sentence);
+  const pages = Array.from({ length: 3 }, (_, i) => ({
+    url: `https://site${i}.example/`,
+    site: `site${i}.example`,
+    law: poissonLaw(24 * hourMs),
+  }));
+  const world = await createWorld({ seed: 1, startMs, store: opened.store, pages });
+  const few = { ...settings, looksPerSecond: 4 / 86_400 };
+  // Some are killed before their first answer is kept, all before the second would be due.
+  for (const livedMs of [20, 60_000, 5, hourMs, 60_000, 10, hourMs]) {
+    const loop = await startLoop(world, policies['uniform']!.create(1), few);
+    void loop.run(new AbortController().signal);
+    await world.clock.runUntil(world.clock.nowMs() + livedMs);
+    loop.die();
+  }
+  expect(world.web.sent[0]!.atMs - startMs).toBeLessThan(1_000);
+  expect(world.web.sent).toHaveLength(1);
+  const loop = await startLoop(world, policies['uniform']!.create(1), few);
+  void loop.run(new AbortController().signal);
+  await world.clock.runUntil(startMs + 24 * hourMs);
+  loop.die();
+  expect(world.web.sent.length).toBeGreaterThan(2);
+  expect(world.web.sent.length).toBeLessThanOrEqual(5);
+  await opened.store.close();
+});
+
 describe('pages that come one by one', () => {
   async function worldOf(count: number, law = poissonLaw(24 * hourMs), sites = 7) {
     const opened = openSqlite(':memory:');

@@ -25,6 +25,16 @@ export class Outflow {
     return Math.max(1, this.#looksPerSecond * burstSeconds);
   }
 
+  /**
+   * A process begins with what has gathered since anything was last asked for, one request at most: a first page does not wait for
+   * hours on a small budget, and starting again gives nothing.
+   */
+  begin(askedUntilMs: number, nowMs: number): void {
+    const passedMs = Math.max(0, nowMs - askedUntilMs);
+    const gathered = this.#looksPerSecond > 0 ? Math.min(1, (passedMs * this.#looksPerSecond) / 1000) : 0;
+    this.#allowance.settle(-gathered, nowMs);
+  }
+
   setBudget(looksPerSecond: number, nowMs: number): void {
     this.#looksPerSecond = looksPerSecond;
     this.#flow(nowMs);

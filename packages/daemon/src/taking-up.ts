@@ -56,6 +56,7 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
     }
   }
   parts.observer.askedUntil?.(Math.min(askedUntilMs, clock.nowMs()));
+  ways.departures.begin(askedUntilMs);
   ways.watching.loaded();
   ways.departures.doors.recallAnswers(ways.access);
   const trusted = await store.recall('index-trust');
