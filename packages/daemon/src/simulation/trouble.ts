@@ -73,7 +73,7 @@ function circumstances(luck: Random) {
   const serverOf = (host: string): string | undefined =>
     servers > 0 ? `10.0.0.${Number(/\d+/.exec(host)![0]) % servers}` : undefined;
   const robots = 1 + integer(luck, 8);
-  const policy = luck() < 0.8 ? 'uniform' : 'revisit';
+  const policy = luck() < 0.2 ? 'uniform' : 'revisit';
   // By a clock that is wrong nobody keeps quiet hours, and what the user did when nobody could say.
   const clockIsSet = !rules.quietUntilMs && luck() < 0.3;
   return { sites, pagesPerSite, rules, serverRules, serverOf, policy, perHour, robots, clockIsSet };
