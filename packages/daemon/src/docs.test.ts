@@ -3,8 +3,9 @@
  *   sh         run in the page's own folder, in order, as one session; `serve` and `demo` are put into the background or ended,
  *              other commands share a process (trial/resident.ts).
  *              A page that adds nothing finds a collection of one page
- *   sh setup   not run: it installs, or needs root or Docker; only such commands may stand in it
+ *   sh setup   not run: it installs, or needs root, Docker or NATS's own command line; only such commands may stand in it
  *   ts         a program that runs by itself
+ *   js         one that needs a server (the cluster's reader.test.ts runs it)
  *   yaml       a revisit.yaml that is accepted (in a session's own files it may be anything)
  *   json       a problem for `revisit solve` (docs/solve.md has a test of its own)
  *   json options, json message, match
@@ -119,8 +120,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-const setupWords = /^(npm|npx|git|cd|docker|sudo|systemctl|#|$)/;
-const kinds = ['', 'sh', 'sh setup', 'ts', 'yaml', 'json', 'json options', 'json message', 'match', 'text'];
+const setupWords = /^(npm|npx|git|cd|docker|sudo|systemctl|nats|#|$)/;
+const kinds = ['', 'sh', 'sh setup', 'ts', 'js', 'yaml', 'json', 'json options', 'json message', 'match', 'text'];
 
 describe.concurrent.each(documents)('%s', (page) => {
   const blocks = blocksOf(page);
