@@ -106,6 +106,8 @@ export class Coordinator {
   readonly carrier: Carrier | undefined;
   /** Shards whose pages are in memory and whose answers come here. */
   readonly #ready = new Set<number>();
+  /** How often each shard was lost. */
+  readonly #losses = allShards.map(() => 0);
   /** Pages that others spoke of before their shard was ready. */
   readonly #missed = new Set<string>();
   readonly #observers: Observers | undefined;
@@ -260,14 +262,19 @@ export class Coordinator {
   }
 
   async #gain(loop: TurnedLoop, shard: number): Promise<void> {
+    const losses = this.#losses[shard];
     await this.carrier?.listen(shard);
     // A shard that was given up a moment ago: what its last looks found must be read with its pages.
     await loop.batchOver();
     const batches: (readonly WatchedPage[])[] = [];
     for await (const batch of this.store.pagesOf([shard])) batches.push(batch);
     const unfinished = await this.store.unfinishedOf([shard]);
-    if (!this.leases.held().has(shard)) return this.carrier?.silence(shard);
     await this.#observers?.takeUp(shard);
+    // Lost meanwhile, and perhaps held again: what was read is old, and nobody listens.
+    if (!this.leases.held().has(shard) || this.#losses[shard] !== losses) {
+      this.#observers?.lose(shard);
+      return this.carrier?.silence(shard);
+    }
     // From here to the loop's knowing of open probes without a pause, or it would look beside them.
     this.#ready.add(shard);
     for (const batch of batches) for (const watched of batch) loop.watch(watched);
@@ -275,7 +282,7 @@ export class Coordinator {
     const demand = this.#demandOf(loop);
     this.#useShare(loop, demand / (demand + this.#othersDemand));
     const resumed = loop.resume(unfinished);
-    this.carrier?.admit(shard);
+    this.carrier?.admit(shard, () => this.leases.surelyHolds(shard));
     const missed = [...this.#missed];
     this.#missed.clear();
     await resumed;
@@ -283,6 +290,7 @@ export class Coordinator {
   }
 
   #lose(loop: TurnedLoop, shard: number): void {
+    this.#losses[shard]!++;
     this.#ready.delete(shard);
     const gone = [...loop.collection].filter(({ page }) => shardOf(page.site) === shard).map(({ page }) => page.id);
     for (const id of gone) loop.unwatch(id);

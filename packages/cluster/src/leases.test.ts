@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shardCount } from './dispatch/streams.ts';
 import { Leases } from './leases.ts';
 import { type Connection, connect } from './store/connection.ts';
+import { SharedClock } from './store/shared-clock.ts';
 import { startPooled } from './trial/pooler.ts';
 import type { PostgresServer } from './trial/postgres-server.ts';
 
@@ -27,6 +28,7 @@ test('shards are shared evenly, move when a holder is silent, and are kept by no
   const [a, b] = [new Leases(connection, 'a'), new Leases(connection, 'b')];
   expect(await a.renew(1)).toEqual({ lost: [], share: 1, coordinators: 1 });
   expect(a.held().size).toBe(shardCount);
+  expect([a.surelyHolds(0), b.surelyHolds(0)]).toEqual([true, false]);
   await b.renew(3);
   expect(b.held().size).toBe(0);
   expect((await a.renew(1)).lost).toHaveLength(shardCount / 2);
@@ -79,4 +81,18 @@ test('one that cannot reach the robots leaves its shards to those that can, and 
   expect(sizes()).toEqual(half);
   await turn([false, false]);
   expect(sizes()).toEqual(half);
+});
+
+test('one that has not renewed for the length of a lease holds nothing surely', async () => {
+  let nowMs = 1e12;
+  const own = { nowMs: () => nowMs, sleep: () => Promise.resolve() };
+  const leases = new Leases(connection, 'late', 4_000, new SharedClock(own));
+  await connection.query('DELETE FROM leases');
+  await leases.renew(1);
+  const [shard] = leases.held();
+  expect(leases.surelyHolds(shard!)).toBe(true);
+  nowMs += 4_000;
+  expect([leases.surelyHolds(shard!), leases.held().has(shard!)]).toEqual([false, true]);
+  await leases.renew(1);
+  expect(leases.surelyHolds(shard!)).toBe(true);
 });

@@ -33,6 +33,8 @@ export class Leases implements Mandate {
   readonly #leaseMs: number;
   readonly #clock: SharedClock;
   #held: ReadonlySet<number> = new Set();
+  /** When the last renewal that came through was asked for, by this process's own clock. */
+  #renewedMs = -Infinity;
   readonly #doubtful = new Set<number>();
 
   constructor(connection: Connection, holder: string, leaseMs = usualLeaseMs, clock = new SharedClock()) {
@@ -44,6 +46,11 @@ export class Leases implements Mandate {
 
   held(): ReadonlySet<number> {
     return this.#held;
+  }
+
+  /** Whether nobody else can hold it by now. */
+  surelyHolds(shard: number): boolean {
+    return this.#held.has(shard) && this.#clock.ownMs() - this.#renewedMs < this.#leaseMs;
   }
 
   async confirmed(sql: Sql): Promise<ReadonlySet<number>> {
@@ -66,6 +73,7 @@ export class Leases implements Mandate {
    */
   async renew(demand: number, linked = true): Promise<Turn> {
     const doubtful = [...this.#doubtful];
+    const renewingMs = this.#clock.ownMs();
     const kept = await this.#connection.write(async (sql) => {
       await sql.query(
         `INSERT INTO coordinators (holder, demand, until, linked) VALUES ($1, $2, now() + make_interval(secs => $3), $4)
@@ -98,6 +106,7 @@ export class Leases implements Mandate {
     });
     if (kept.kind === 'failed') return { lost: [], share: undefined, coordinators: undefined };
     const { held, taken, share, coordinators } = kept.value;
+    this.#renewedMs = renewingMs;
     const before = this.#held;
     this.#held = new Set([...held, ...taken]);
     for (const shard of doubtful) this.#doubtful.delete(shard);

@@ -262,6 +262,16 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     expect(looker.looked).toEqual([]);
   });
 
+  test('is begun though one that has lost its shard without knowing is asked too', async () => {
+    const deposed = await carrier();
+    deposed.silence(shardOf(site));
+    deposed.admit(shardOf(site), () => false);
+    const looker = robot();
+    const asked = probe();
+    expect(await (await carrier()).observe(asked)).toMatchObject({ outcome: { kind: 'not-modified' } });
+    expect(looker.looked).toEqual([asked.id]);
+  });
+
   test('that an observer was to try, or to watch long ago, is not looked at when nobody waits for it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'revisit-tried-'));
     const looker = new Looker();

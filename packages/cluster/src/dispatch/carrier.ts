@@ -155,7 +155,7 @@ export class Carrier implements Observer {
   }
 
   /** From now on this process says which looks of the shard may begin; what is open by now went out from another. */
-  admit(shard: number): void {
+  admit(shard: number, surelyHolds: () => boolean = () => true): void {
     if (this.#admitting.has(shard)) return;
     this.#admitting.set(
       shard,
@@ -164,6 +164,7 @@ export class Carrier implements Observer {
         shard,
         (id) => this.#open.get(id),
         (name, process) => this.#crew.there(name, process, this.#clock.nowMs()),
+        surelyHolds,
       ),
     );
   }

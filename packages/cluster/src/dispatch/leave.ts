@@ -71,12 +71,16 @@ export function sayThere({ connection, name }: Pick<Beginner, 'connection' | 'na
   if (connection.getServer() !== '' && !connection.isClosed()) connection.publish(subjects.begin(0, name), self);
 }
 
-/** Answers for the shard until the subscription ends; `there` hears who asks, or says that it is there. */
+/**
+ * Answers for the shard until the subscription ends; `there` hears who asks, or says that it is there. One that may have lost the
+ * shard without knowing says nothing: it knows nothing of what its new holder lets out.
+ */
 export function hearBeginners(
   connection: NatsConnection,
   shard: number,
   openOf: (id: string) => Beginnable | undefined,
   there: (name: string, process: string) => void,
+  surelyHolds: () => boolean,
 ): Subscription {
   return connection.subscribe(subjects.begin(shard, '*'), {
     callback: (error, message) => {
@@ -84,7 +88,7 @@ export function hearBeginners(
       const [process = '', id = ''] = message.string().split(' ');
       const name = message.subject.split('.').at(-1)!;
       if (id === '') return there(name, process);
-      message.respond(leaveOf(openOf(id), name, process));
+      if (surelyHolds()) message.respond(leaveOf(openOf(id), name, process));
     },
   });
 }
