@@ -85,6 +85,14 @@ test('whatever has been seen, who was surer stays surer, and certainty stays', (
   );
 });
 
+test('what is certain stays so to the last digit', () => {
+  const reliability = new Reliability();
+  for (let word = 0; word < 300; word++) {
+    reliability.learn(0.9999, word % 3 > 0);
+    expect(reliability.corrected(1)).toBe(1);
+  }
+});
+
 test('what was learned comes back, and nonsense is left out', () => {
   const reliability = new Reliability();
   const next = random(7);

@@ -30,7 +30,7 @@ export class Reliability {
     const place = placeOf(q);
     const left = Math.floor(place);
     const odds = q * Math.exp(this.shiftAt(left, place - left));
-    return odds / (odds + 1 - q);
+    return odds / (odds + (1 - q));
   }
 
   /** A look showed whether the copy was current of which the model had said `q`. */
