@@ -181,7 +181,8 @@ export class Flights {
     }
     const tookMs = observation.endedAtMs - observation.startedAtMs;
     // A page that is shown has waited for a browser and for each of its parts before its last request.
-    if (requests > 0) departures.doors.looked(probe.site, probe.render ? clock.nowMs() - outMs : tookMs);
+    const keptMs = probe.render ? clock.nowMs() - outMs : tookMs;
+    if (requests > 0) departures.doors.looked(probe.site, keptMs, outcome.kind !== 'failed');
     this.#answerMs += (tookMs - this.#answerMs) / 64;
     if (outcome.kind !== 'refused') access.learn(probe.site, observation.startedAtMs / 1000, tookMs / 1000);
     const fits = indexing.take(observation);

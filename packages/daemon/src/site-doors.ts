@@ -13,7 +13,7 @@ type DoorParts = Pick<LoopParts, 'clock' | 'siteRules'>;
 /** The plan, as far as it is told what sites and servers allow, in looks a second. */
 export type PlannedLimits = Pick<CollectionMarket, 'setCap' | 'standAt'>;
 
-/** A look that takes so long keeps its robot from a dozen others, whose sites answer within half a second. */
+/** A look that comes to nothing after so long kept its robot from a dozen others, whose sites answer within half a second. */
 const slowMs = 5_000;
 /** Of the robots, those that slow sites may keep, and those that slow sites and unknown ones may: the others stay for sites that answer. */
 const slowShare = 1 / 2;
@@ -75,16 +75,17 @@ export class SiteDoors {
     this.gates.share(slowMax, Math.max(slowMax + 1, Math.floor(unsureShare * robots)));
   }
 
-  /** A look at the site kept its robot for so long. */
-  looked(site: string, tookMs: number): void {
-    this.gates.setPromptness(this.#collection.sites.index(site), tookMs >= slowMs ? 'slow' : 'prompt');
+  /** A look at the site kept its robot for so long. One that answers is as good as any, whatever time it takes. */
+  looked(site: string, tookMs: number, answered: boolean): void {
+    const isSlow = !answered && tookMs >= slowMs;
+    this.gates.setPromptness(this.#collection.sites.index(site), isSlow ? 'slow' : 'prompt');
   }
 
-  /** Sites that answered soon for an earlier process. */
+  /** Sites that answered soon for an earlier process; of others nobody knows whether they answered. */
   recallAnswers(access: AccessTimes): void {
     const now = this.#parts.clock.nowMs() / 1000;
     for (const site of access.sites)
-      if (this.#collection.sites.has(site)) this.looked(site, 1000 * access.expected(site, now));
+      if (this.#collection.sites.has(site) && 1000 * access.expected(site, now) < slowMs) this.looked(site, 0, true);
   }
 
   /** What its robots.txt asked for, where a look has told it. */

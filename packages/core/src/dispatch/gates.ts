@@ -7,8 +7,8 @@
  *
  * Sites that stand on one server pass its gate as well, with a spacing and a breadth of its own.
  *
- * A server that accepts and says nothing keeps whoever asks it for as long as a limit allows. So a site is `prompt` while it answers
- * soon, `slow` once it has not, and `unknown` before. At most `slowMax` requests are under way at slow sites, and `unsureMax` at slow
+ * A server that accepts and says nothing keeps whoever asks it for as long as a limit allows. So a site is `prompt` while it
+ * answers, `slow` once it has kept somebody for nothing, and `unknown` before. At most `slowMax` requests are under way at slow sites, and `unsureMax` at slow
  * and unknown ones together: however many such servers there are, the rest is left for sites that answer, and unknown
  * ones come to know us.
  *

@@ -46,8 +46,10 @@ async function joiningOf(options: JoinOptions, usualName: string, breadth: numbe
     breadth,
     spacingMs,
     log: createLog(options.logLevel),
-    observer: (clock: Clock, isDrowsy: () => boolean) =>
-      createObserver({
+    // Asked for when it has joined: whoever called wrongly is told that alone.
+    observer: (clock: Clock, isDrowsy: () => boolean) => {
+      if (options.contact === undefined) note(noContact);
+      return createObserver({
         clock,
         random: random(Math.floor(Math.random() * 2 ** 52)),
         userAgent: userAgentOf(options.contact),
@@ -55,7 +57,8 @@ async function joiningOf(options: JoinOptions, usualName: string, breadth: numbe
         spacingMs,
         chromium: options.chromium,
         isDrowsy,
-      }),
+      });
+    },
   };
 }
 
@@ -81,7 +84,6 @@ export async function join(
     return wrong(`--name ${name}: up to 40 small letters, digits and hyphens are expected`);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
-  if (options.contact === undefined) note(noContact);
   const { kind, sentence = '' } = await take(await joiningOf(options, usualName, breadth, spacingMs), stop.signal);
   return kind === 'left' ? done : kind === 'wrong' ? wrong(sentence) : failed(sentence);
 }
