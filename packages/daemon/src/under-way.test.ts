@@ -266,7 +266,7 @@ test('what was under way when the process was killed is looked at again in the o
   const siteLaw = () => ({ latencyMeanMs: 3_600_000, errorChance: 0, timeOutChance: 0, timeOutMs: 0 });
   const world = await createWorld({ seed: 4, startMs, store, pages, siteLaw });
   // Three quarters of the robots are for sites that have not answered yet.
-  const settings = { looksPerSecond: 1, spacingMs: 2_000, robots: 60, queueMax: 64 };
+  const settings = { looksPerSecond: 1, spacingMs: 2_000, robots: 80, queueMax: 64 };
   const first = await startLoop(world, policies['uniform']!.create(1), settings);
   void first.run(new AbortController().signal);
   await world.clock.runUntil(startMs + minuteMs);
@@ -280,7 +280,8 @@ test('what was under way when the process was killed is looked at again in the o
   await world.clock.runUntil(startMs + 3 * minuteMs);
   second.die();
   const again = world.web.sent.slice(before.length).map(({ url }) => url);
-  const returned = again.filter((url) => left.includes(url));
+  // One that has answered may be looked at once more.
+  const returned = [...new Set(again)].filter((url) => left.includes(url));
   expect(returned.length).toBeGreaterThan(25);
   expect(returned).toEqual(left.slice(0, returned.length));
 });
