@@ -298,7 +298,12 @@ export class Fleet {
     if (isPast) return this.#past(member, received, { ...told, requests });
     if (book.observer !== observer && !isPeek(probe) && this.#claims(observer, book, probe, report))
       return { ...handedBack(probe, this.#parts.clock.nowMs(), 'Home looks before it is believed.'), requests };
-    if (outcome.kind !== 'fetched') return { ...told, requests };
+    // One that had the site before goes by what it is told has arrived.
+    const arrives = () => report.found === true && book.past.heard(probe.url, observer, report.observation.endedAtMs);
+    if (outcome.kind !== 'fetched') {
+      arrives();
+      return { ...told, requests };
+    }
     const base = this.#bodies.bodyOf(probe.url);
     const body = bodyOf(received, base);
     if (!body) {
@@ -308,6 +313,7 @@ export class Fleet {
     }
     const observation = { ...told, requests, outcome: { ...outcome, body } };
     if (isPeek(probe)) return observation;
+    arrives();
     this.#weigh(member, book, probe.url, report);
     if (report.more > 0) for (const id of probe.pageIds) this.#parts.probeSoon(id);
     if (report.what === 'difference') book.compression.learn(received.payload.length / Math.max(1, body.length));

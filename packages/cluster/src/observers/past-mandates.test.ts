@@ -117,5 +117,9 @@ test('given the site again, it tells of the time before as of the past, and of w
   says(['x']);
   expect((await fleet.route(probe))?.errand).toMatchObject({ arrivedMs: 0 });
   expect(fleet.read('near', tells(other, { agoMs: 30_000, found: true }), probe)?.overtaken).toEqual({ more: false });
-  expect(fleet.read('near', tells(other, { agoMs: 1_000, found: true }), probe)?.overtaken).toBeUndefined();
+  const { probe: _probe, ...now } = { ...seen(other), endedAtMs: 9_000 };
+  const told = tells(other, { observation: now, agoMs: 1_000, found: true });
+  expect(fleet.read('near', told, probe)?.overtaken).toBeUndefined();
+  // That has arrived too: not told so, it would tell the same for ever and nothing after it.
+  expect((await fleet.route(probe))?.errand).toMatchObject({ arrivedMs: 9_000 });
 });

@@ -50,8 +50,9 @@ export class PastMandates {
     return this.#ends.has(observer) && (!hasSite || atMs < this.#givenMs);
   }
 
+  /** Of one that had the site before, and perhaps has it again. */
   heard(url: string, observer: string, endedAtMs: number): void {
-    this.#heard.set(url, { observer, endedAtMs });
+    if (this.#ends.has(observer)) this.#heard.set(url, { observer, endedAtMs });
   }
 
   /** For an errand to one that had the site before: which of its looks have arrived. */
