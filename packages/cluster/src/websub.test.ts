@@ -56,10 +56,13 @@ test.skipIf(locate('nats-server') === undefined)(
       web.texts.set('/honest', `version ${version}`);
       for (const url of urls) expect((await hub.publish(url)).status).toBe(204);
     };
-    await tell(2);
-    await eventually(async () => (await versions(two)).every((version) => version === 2));
+    // A page that changes hands at that moment is looked at when the hub comes again.
+    await eventually(async () => {
+      await tell(2);
+      return (await versions(two)).every((version) => version === 2);
+    });
     const { subscribers } = await hub.state();
-    expect(subscribers.map(({ answers }) => answers)).toEqual(subscribers.map(() => [202]));
+    for (const { answers } of subscribers) expect(answers).toContain(202);
 
     // What the lost one had asked for is known to the one that takes over: nobody asks the hub again.
     await both[0]!.end('SIGKILL');
