@@ -27,10 +27,13 @@ import {
 /** How many of the last changes an expression is tried on unless said. */
 const triedChanges = 200;
 
-function subscriptionBody(subscription: Subscription): Record<string, unknown> {
+function subscriptionBody(subscription: Subscription, mayWrite = true): Record<string, unknown> {
   const { createdAtMs, id, ...settings } = subscription;
-  return { id, ...inputOf(settings), deliver: shownDeliver(subscription.deliver), createdAt: timeText(createdAtMs) };
+  const deliver = shownDeliver(subscription.deliver, mayWrite);
+  return { id, ...inputOf(settings), deliver, createdAt: timeText(createdAtMs) };
 }
+
+const mayWrite = (request: FastifyRequest): boolean => request.caller !== undefined && request.caller.scope !== 'read';
 
 function deliveryBody(delivery: Delivery): Record<string, unknown> {
   const { dueMs, plannedAtMs, firstTriedMs, settledMs, sequences, fault, ...rest } = delivery;
@@ -44,6 +47,9 @@ function deliveryBody(delivery: Delivery): Record<string, unknown> {
     fault: fault ?? null,
   };
 }
+
+const onlyOrigins =
+  'Tokens that may only read see of an address its origin (`https://hooks.example.org/…`) and of a command its program.';
 
 const unknown = (reply: FastifyReply, id: string): FastifyReply =>
   problem(reply, 404, 'subscription-unknown', `No subscription has the id ${id}.`);
@@ -80,21 +86,23 @@ function changeSubscriptions(app: Api, desk: Desk): void {
   const list = operation({
     tag: 'telling',
     summary: 'All subscriptions, oldest first',
+    description: onlyOrigins,
     answers: { 200: Type.Object({ subscriptions: Type.Array(SubscriptionBody) }) },
   });
-  app.get('/api/subscriptions', { schema: list }, async () => ({
-    subscriptions: (await desk.store.outbox.subscriptions()).map(subscriptionBody),
+  app.get('/api/subscriptions', { schema: list }, async (request) => ({
+    subscriptions: (await desk.store.outbox.subscriptions()).map((each) => subscriptionBody(each, mayWrite(request))),
   }));
 
   const one = operation({
     tag: 'telling',
     summary: 'One subscription',
+    description: onlyOrigins,
     params: idParams,
     answers: { 200: SubscriptionBody },
   });
   app.get('/api/subscriptions/:id', { schema: one }, async (request, reply) => {
     const found = await byId(desk, request.params.id);
-    return found ? tagged(reply, subscriptionBody(found)) : unknown(reply, request.params.id);
+    return found ? tagged(reply, subscriptionBody(found, mayWrite(request))) : unknown(reply, request.params.id);
   });
 
   const test = operation({

@@ -224,9 +224,18 @@ export function inputOf(settings: SubscriptionSettings): Record<string, unknown>
 
 const secrets = ['secret', 'token', 'headers'];
 
-/** For showing: what opens doors is named, not said. */
-export function shownDeliver(deliver: Deliver): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(deliver).map(([name, value]) => [name, secrets.includes(name) ? '(kept)' : (value as unknown)]),
-  );
+/** Paths, queries and names in addresses of receivers often are what opens them; the origin is not. */
+function originOnly(url: string): string {
+  const { origin, href } = new URL(url);
+  return href === `${origin}/` ? url : `${origin}/…`;
+}
+
+/** For showing: what opens doors is named, not said; who may only read sees of addresses and commands where they lead. */
+export function shownDeliver(deliver: Deliver, mayWrite: boolean): Record<string, unknown> {
+  const shown: Record<string, unknown> = { ...deliver };
+  for (const name of secrets) if (name in shown) shown[name] = '(kept)';
+  if (mayWrite) return shown;
+  if ('url' in deliver && deliver.url !== undefined) shown['url'] = originOnly(deliver.url);
+  if (deliver.kind === 'command') shown['command'] = [deliver.command[0], ...(deliver.command.length > 1 ? ['…'] : [])];
+  return shown;
 }

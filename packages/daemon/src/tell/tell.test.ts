@@ -221,7 +221,7 @@ test('subscriptions are read field by field, read back the same, and show no sec
   };
   const settings = read(whole) as SubscriptionSettings;
   expect(inputOf(settings)).toEqual(whole);
-  expect(shownDeliver(settings.deliver)).toEqual({ kind: 'webhook', url: 'https://x/', secret: '(kept)' });
+  expect(shownDeliver(settings.deliver, true)).toEqual({ kind: 'webhook', url: 'https://x/', secret: '(kept)' });
   expect(read({ deliver: 'https://x.example/' })).toMatchObject({
     deliver: { kind: 'webhook' },
     match: '',

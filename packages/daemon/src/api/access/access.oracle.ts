@@ -182,6 +182,31 @@ export function accessSuite(name: string, open: () => Promise<Store>): void {
         expect((await app.inject({ url: '/api/session', headers: session })).statusCode).toBe(401);
       });
 
+      test('who may only read learns of receivers where they are, and not what opens them', async () => {
+        const home = api();
+        const [reader, writer] = [await token(home, 'read'), await token(home, 'write')];
+        const given = [
+          { kind: 'webhook', url: 'https://me:pass@hooks.example.org/path-secret?key=query-secret' },
+          { kind: 'slack', url: 'https://hooks.slack.example/services/T0/B0/path-secret' },
+          { kind: 'matrix', url: 'https://matrix.example', room: '!room', token: 'token-secret' },
+          { kind: 'command', command: ['notify', '--key', 'word-secret'] },
+        ];
+        const made = await Promise.all(
+          given.map((deliver) => home.inject({ method: 'POST', url: '/api/subscriptions', payload: { deliver } })),
+        );
+        const app = api({ beyondLoopback: true });
+        const shown = async ({ secret }: { secret: string }, path = '') =>
+          (await app.inject({ url: `/api/subscriptions${path}`, headers: bearer(secret) })).body;
+        const seen = (await shown(reader)) + (await shown(reader, `/${made[0]!.json<{ id: string }>().id}`));
+        expect(seen).not.toMatch(/pass|secret/);
+        for (const part of ['"https://hooks.example.org/…"', '"https://hooks.slack.example/…"', '["notify","…"]'])
+          expect(seen).toContain(part);
+        expect(seen).toContain('"https://matrix.example"');
+        expect(await shown(writer)).toContain(given[0]!.url);
+        expect(await shown(writer)).toContain('word-secret');
+        expect(await shown(writer)).not.toContain('token-secret');
+      });
+
       test('the key of the data folder lets commands in', async () => {
         const app = api({ beyondLoopback: true, localKey: 'k'.repeat(43) });
         expect((await app.inject({ url: '/api/tokens', headers: bearer('k'.repeat(43)) })).statusCode).toBe(200);
