@@ -13,7 +13,7 @@ const steady: Circumstances = {
   weight: 1,
   spacingSeconds: undefined,
   priceHours: 1.5,
-  quietUntilMs: undefined,
+  wait: undefined,
   waiting: 0,
   looksPerSecond: 0.1,
 };
@@ -48,9 +48,9 @@ test('a page in line is due now, and then as the price asks', () => {
 });
 
 test('quiet hours, spacing and a page never read are said', () => {
-  expect(comingLooks({ ...steady, quietUntilMs: monday + 8 * hourMs }, 1)).toMatchObject({
+  expect(comingLooks({ ...steady, wait: { why: 'quiet hours', untilMs: monday + 8 * hourMs } }, 1)).toMatchObject({
     looks: [{ atMs: monday + 8 * hourMs }],
-    reasons: [expect.stringContaining('Quiet hours'), expect.anything(), expect.anything()],
+    reasons: ['It waits: quiet hours until then.', expect.anything(), expect.anything()],
   });
   expect(comingLooks({ ...steady, spacingSeconds: 6 * 3600 }, 1).reasons.join(' ')).toContain('every 6 h');
   expect(comingLooks({ ...steady, lastLookMs: undefined }, 3).reasons).toEqual([

@@ -4,6 +4,7 @@
  * the week between them. They are what would happen if nothing unusual were found meanwhile.
  */
 import type { Belief } from '@revisit/core';
+import type { Wait } from './page-waits.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -35,8 +36,8 @@ export interface Circumstances {
   readonly spacingSeconds: number | undefined;
   /** What a look must save, in hours of waiting summed over changes by weight. */
   readonly priceHours: number | undefined;
-  /** When quiet hours end, while they last. */
-  readonly quietUntilMs: number | undefined;
+  /** What puts the next look off. */
+  readonly wait: Wait | undefined;
   readonly waiting: number;
   readonly looksPerSecond: number;
 }
@@ -82,9 +83,10 @@ function afterPaced(week: Circumstances['week'], fromMs: number, wantedMs: numbe
 
 export function comingLooks(given: Circumstances, limit: number): Coming {
   const { nowMs, week, lastLookMs, belief } = given;
-  const inLine = !(given.dueMs < Infinity);
+  const isWanted = !(given.dueMs < Infinity);
+  const inLine = isWanted && !given.wait;
   const ratePerMs = Number.isFinite(belief.ratePerDay) ? belief.ratePerDay / dayMs : 0;
-  const firstMs = Math.max(nowMs, inLine ? nowMs : given.dueMs, given.quietUntilMs ?? 0);
+  const firstMs = Math.max(nowMs, isWanted ? nowMs : given.dueMs, given.wait?.untilMs ?? 0);
   const looks: ComingLook[] = [];
   const add = (atMs: number, sinceMs: number): void => {
     const expected = ratePerMs * pacedMs(week, sinceMs, atMs);
@@ -112,10 +114,9 @@ function gapOf({ lastLookMs, dueMs, week, priceHours, belief, weight }: Circumst
 }
 
 function reasonsFor(given: Circumstances, first: ComingLook, inLine: boolean): string[] {
-  const { belief, lastLookMs, weight, spacingSeconds, priceHours, quietUntilMs, nowMs } = given;
+  const { belief, lastLookMs, weight, spacingSeconds, priceHours, wait } = given;
   const reasons: string[] = [];
-  if (quietUntilMs !== undefined && quietUntilMs > nowMs)
-    reasons.push('Quiet hours last until then: no request goes out before.');
+  if (wait) reasons.push(`It waits: ${wait.why} until then.`);
   if (lastLookMs === undefined) return [...reasons, 'It has not been read yet: the first look makes the copy.'];
   if (inLine) reasons.push(inLineReason(given));
   if (Number.isFinite(belief.ratePerDay))

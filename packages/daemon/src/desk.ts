@@ -14,6 +14,7 @@ import { TraceShelf } from './lab/trace-shelf.ts';
 import type { LoopParts } from './loop-parts.ts';
 import { noiseOf, withNoiseWatched } from './detect/shown.ts';
 import type { NoisePart } from './detect/noise.ts';
+import type { Wait } from './page-waits.ts';
 import { priceOfLook } from './standing-plan.ts';
 import type { Journal, Kept, Past, Store } from './store/port.ts';
 import type { Send } from './tell/courier.ts';
@@ -143,7 +144,9 @@ export class Desk {
   outlook(id: string): Outlook | undefined {
     const entry = this.loop?.collection.byId(id);
     const belief = entry && this.belief(entry);
-    return belief && { belief, dueMs: this.dueMs(entry)! };
+    if (!belief) return undefined;
+    const wait = this.#wait(entry);
+    return { belief, dueMs: wait?.untilMs ?? this.#plannedMs(entry), ...(wait ? { wait } : {}) };
   }
 
   /** The same of an entry at hand: a list of a hundred thousand pages has no time to find each by its id. */
@@ -152,12 +155,21 @@ export class Desk {
   }
 
   /** When it is next looked at, Infinity when never; undefined where nobody looks. */
-  dueMs({ index, page }: Entry): number | undefined {
-    if (!this.loop || page.paused) return undefined;
+  dueMs(entry: Entry): number | undefined {
+    if (!this.loop || entry.page.paused) return undefined;
+    return this.#wait(entry)?.untilMs ?? this.#plannedMs(entry);
+  }
+
+  /** When the policy wants it; Infinity once it is asked for, or where it is not wanted. */
+  #plannedMs({ index }: Entry): number {
+    return this.loop!.policy.due(index, this.clock.nowMs() / 1000) * 1000;
+  }
+
+  /** What puts its next look off. */
+  #wait(entry: Entry): Wait | undefined {
     const nowMs = this.clock.nowMs();
-    const dueMs = this.loop.policy.due(index, nowMs / 1000) * 1000;
-    const quietUntilMs = dueMs < Infinity ? this.loop.quietUntil(Math.max(dueMs, nowMs)) : undefined;
-    return quietUntilMs ?? dueMs;
+    const atMs = this.loop!.isInLine(entry) ? nowMs : Math.max(nowMs, this.#plannedMs(entry));
+    return atMs < Infinity ? this.loop!.wait(entry.page.site, atMs) : undefined;
   }
 
   /** The coming looks at a page and why then; undefined where none is planned. */
@@ -170,13 +182,14 @@ export class Desk {
     return comingLooks(
       {
         nowMs,
-        ...outlook,
+        belief: outlook.belief,
+        dueMs: this.#plannedMs(entry),
+        wait: outlook.wait,
         lastLookMs: entry.state.lastLookMs,
         week: this.weekOf(id),
         weight: entry.aims.weight,
         spacingSeconds: entry.page.spacingSeconds,
         priceHours,
-        quietUntilMs: this.loop.quietUntil(nowMs),
         waiting: this.loop.counts().waiting,
         looksPerSecond: this.loop.settings.looksPerSecond,
       },

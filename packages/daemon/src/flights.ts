@@ -8,11 +8,15 @@ import type { Indexing } from './indexing.ts';
 import type { Keeping } from './keeping.ts';
 import { Lately } from './lately.ts';
 import type { LoopCounts, LoopParts } from './loop-parts.ts';
+import type { Fault } from './values/fault.ts';
 import type { Observation } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
 
 /** How long a free robot waits for others under load: probes leave together, and are remembered together. */
 const gatherMs = 1;
+
+/** Whether it was kept back by the limits that its operator or we set, and not by what the site said or did. */
+const isByLimits = ({ code }: Fault): boolean => code === 'site-busy';
 
 type FlightParts = Pick<LoopParts, 'clock' | 'observer' | 'store' | 'log'>;
 
@@ -169,11 +173,11 @@ export class Flights {
     departures.settle(requests - 1);
     if (crawlDelayMs !== undefined) departures.doors.space(probe.site, crawlDelayMs);
     if (outcome.kind === 'refused' && outcome.elsewhere) {
-      departures.doors.hold(outcome.elsewhere.site, outcome.elsewhere.untilMs);
+      departures.doors.hold(outcome.elsewhere.site, outcome.elsewhere.untilMs, isByLimits(outcome.fault));
       await this.#keepHolds();
     }
     if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
-      departures.doors.hold(probe.site, outcome.siteUntilMs);
+      departures.doors.hold(probe.site, outcome.siteUntilMs, isByLimits(outcome.fault));
       // Whoever was lost with the probe may have asked the site until a moment ago.
       if (outcome.fault.code === 'robot-lost') departures.doors.recall(probe.site, clock.nowMs());
       if (requests === 0) return this.#handBack(probe);

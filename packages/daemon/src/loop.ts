@@ -22,6 +22,7 @@ import { Running } from './running.ts';
 import { Saving } from './saving.ts';
 import { Lifetimes } from './lifetimes.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
+import type { Wait } from './page-waits.ts';
 import { mannersOf } from './site-manners.ts';
 import { resume, takeUp } from './taking-up.ts';
 import type { Change } from './values/change.ts';
@@ -193,9 +194,9 @@ export class Loop {
     this.#running.wake();
   }
 
-  /** When the quiet hours around that time end; undefined outside of them. */
-  quietUntil(atMs: number): number | undefined {
-    return this.#departures.quietUntil(atMs);
+  /** What would keep the site from being asked at that time, and until when. */
+  wait(site: string, atMs: number): Wait | undefined {
+    return this.#departures.doors.wait(site, atMs, this.#departures.quietUntil(atMs));
   }
 
   /** What may be asked for in all; `settings` has this loop's part of it. */

@@ -6,6 +6,7 @@ import { type AccessTimes, Gates } from '@revisit/core';
 import type { CollectionMarket } from './collection-market.ts';
 import type { Collection } from './collection.ts';
 import type { LoopParts, SiteLimits } from './loop-parts.ts';
+import { type Hold, type Wait, waitAt } from './page-waits.ts';
 import type { ClockSetByMs, SiteClosed, SiteServer } from './values/observation.ts';
 
 type DoorParts = Pick<LoopParts, 'clock' | 'siteRules'>;
@@ -44,7 +45,7 @@ export class SiteDoors {
   readonly #crawlDelays = new Map<string, number>();
   readonly #openShares = new Map<string, number>();
   /** Sites that are left alone, and until when. */
-  readonly #holds = new Map<string, number>();
+  readonly #holds = new Map<string, Hold>();
   clockSetByMs: ClockSetByMs = 0;
   /** By address; and of each site that was reached, where it stands. */
   readonly #servers = new Map<string, Server>();
@@ -175,19 +176,27 @@ export class SiteDoors {
   }
 
   heldUntil(site: string): number {
-    return this.#holds.get(site) ?? 0;
+    return this.#holds.get(site)?.untilMs ?? 0;
   }
 
-  hold(site: string, untilMs: number): void {
+  /** What keeps the site from being asked at that time, where quiet hours of all pages last until then. */
+  wait(site: string, atMs: number, quietUntilMs: number | undefined): Wait | undefined {
+    const rulesOf = (name: string) => this.#parts.siteRules?.(name);
+    const known = { site, server: this.sharedServer(site), hold: this.#holds.get(site) };
+    return waitAt(atMs, { ...known, rulesOf, quietUntilMs });
+  }
+
+  /** The site is left alone until then, by our own limits or its own word and state. */
+  hold(site: string, untilMs: number, byLimits = false): void {
     const now = this.#parts.clock.nowMs();
     if (untilMs <= now) return;
     this.gates.holdUntil(this.#collection.sites.index(site), untilMs);
-    for (const [other, until] of this.#holds) if (until <= now) this.#holds.delete(other);
-    this.#holds.set(site, Math.max(untilMs, this.#holds.get(site) ?? 0));
+    for (const [other, hold] of this.#holds) if (hold.untilMs <= now) this.#holds.delete(other);
+    if (untilMs > this.heldUntil(site)) this.#holds.set(site, { untilMs, byLimits });
   }
 
   saveHolds(): Uint8Array {
-    const kept = Array.from(this.#holds, ([site, untilMs]) => [site, untilMs - this.clockSetByMs] as const);
+    const kept = Array.from(this.#holds, ([site, { untilMs }]) => [site, untilMs - this.clockSetByMs] as const);
     return new TextEncoder().encode(JSON.stringify(Object.fromEntries(kept)));
   }
 

@@ -73,6 +73,10 @@ export function weekDay(time: string): string {
   return `${dayNames[new Date(time).getDay()]} ${clockTime(time)}`;
 }
 
+/** What keeps a page from being looked at, and until when. */
+export const waits = ({ waits: wait }: { readonly waits: { why: string; until: string } | null }): string | undefined =>
+  wait ? `waits: ${wait.why} until ${weekDay(wait.until)}` : undefined;
+
 export function dayOf(time: string): string {
   return new Date(time).toLocaleDateString('en', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 }

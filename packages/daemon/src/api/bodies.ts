@@ -1,6 +1,7 @@
 /** What the API shows of the daemon's values. A body is not a row and not a domain object. */
 import type { Belief } from '@revisit/core';
 import type { Static } from '@sinclair/typebox';
+import type { Wait } from '../page-waits.ts';
 import type { LookEntry, Version } from '../store/port.ts';
 import type { Change } from '../values/change.ts';
 import type { LookKind, PageState, WatchedPage } from '../values/look.ts';
@@ -20,6 +21,8 @@ export function selectText(select: Select): string {
 export interface Outlook {
   readonly belief: Belief;
   readonly dueMs: number;
+  /** What puts its next look off. */
+  readonly wait?: Wait;
 }
 
 export function pageBody(watched: WatchedPage, outlook: Outlook | undefined): Static<typeof PageBody> {
@@ -39,6 +42,7 @@ export function pageBody(watched: WatchedPage, outlook: Outlook | undefined): St
     rate: outlook && state.version > 0 ? finite(outlook.belief.ratePerDay) : null,
     rateInterval: outlook && state.version > 0 ? outlook.belief.rateInterval.map(finite) : null,
     nextProbe: time(outlook?.dueMs),
+    waits: outlook?.wait ? { why: outlook.wait.why, until: timeText(outlook.wait.untilMs) } : null,
   } as Static<typeof PageBody>;
 }
 

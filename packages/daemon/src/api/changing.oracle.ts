@@ -215,7 +215,10 @@ export function changingSuite(name: string, openStore: () => Promise<Store>): vo
         expect(world.web.sent.length).toBe(sent);
         const { body } = await ask<{ looks: { at: string }[]; reasons: string[] }>('GET', `/api/pages/${id}/coming`);
         expect(body.looks[0]!.at).toBe(new Date(endsMs).toISOString());
-        expect(body.reasons[0]).toContain('Quiet hours');
+        expect(body.reasons[0]).toBe('It waits: quiet hours until then.');
+        const until = new Date(endsMs).toISOString();
+        const waits = { why: 'quiet hours', until };
+        expect((await ask('GET', `/api/pages/${id}`)).body).toMatchObject({ waits, nextProbe: until });
         await world.clock.runUntil(endsMs + 2 * hourMs);
         expect(world.web.sent.length).toBeGreaterThan(sent);
         expect(world.web.sent[sent]!.atMs).toBeGreaterThanOrEqual(endsMs);

@@ -116,6 +116,12 @@ export const PageBody = named(
       ),
       rateInterval: Nullable(Type.Array(Nullable(Type.Number()))),
       nextProbe: Nullable(Time),
+      waits: Nullable(
+        Type.Object(
+          { why: Type.String({ description: 'Such as "quiet hours of example.org".' }), until: Time },
+          { description: 'What puts its next look off beside its turn: hours, a cap, a site that is left alone.' },
+        ),
+      ),
       activity: Type.Optional(
         Type.String({
           description: 'The last looks, newest last, one letter each: first letters of their kinds, x for failed.',

@@ -3,7 +3,7 @@ import { CurrentMeter } from '../parts/current-meter.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { Kind } from '../parts/kind.tsx';
 import { Tags } from '../parts/tags.tsx';
-import { ago, bare, harmless, rate, until } from '../format.ts';
+import { ago, bare, harmless, rate, until, waits } from '../format.ts';
 import { address } from '../route.ts';
 import type { Page } from '../server.ts';
 
@@ -60,7 +60,7 @@ export function PageRow({ page, top, now, chosen, selected, onSelect }: Props) {
       </span>
       <CurrentMeter current={page.current} />
       <span class="wide soft small">{ago(page.lastProbe, now)}</span>
-      <span class="wide small">
+      <span class="wide small" title={waits(page)}>
         {page.paused ? 'paused' : page.nextProbe === null ? 'in line' : until(page.nextProbe, now)}
       </span>
       <span class="wide small" title={`${page.changes} changes in ${page.looks} looks`}>

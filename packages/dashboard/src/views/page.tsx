@@ -9,7 +9,7 @@ import { Foreign } from '../parts/foreign.tsx';
 import { Kind } from '../parts/kind.tsx';
 import { Tags } from '../parts/tags.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { ago, bare, number, percent, rate, until, webHref } from '../format.ts';
+import { ago, bare, number, percent, rate, until, waits, webHref } from '../format.ts';
 import { address, go } from '../route.ts';
 import { type Page, type Problem, ask, useAsk, useNow } from '../server.ts';
 
@@ -144,7 +144,7 @@ function Beliefs({ page, now }: { readonly page: Page; readonly now: number }) {
         {
           name: 'Next look',
           value: page.paused ? 'paused' : page.nextProbe === null ? 'in line' : until(page.nextProbe, now),
-          note: `last ${ago(page.lastProbe, now)}`,
+          note: waits(page) ?? `last ${ago(page.lastProbe, now)}`,
         },
       ]}
     />

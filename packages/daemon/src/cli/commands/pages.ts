@@ -49,6 +49,10 @@ const selectionCharactersMax = 24;
 const shortened = (select: string): string =>
   select.length <= selectionCharactersMax ? select : `${select.slice(0, selectionCharactersMax - 1)}…`;
 
+/** What keeps it from being looked at, and until when (UTC, as all times here). */
+export const waits = ({ waits }: Page): string =>
+  waits ? `waits: ${waits.why} until ${waits.until.slice(0, 16).replace('T', ' ')}` : '';
+
 async function list(options: ListOptions): Promise<CommandOutcome> {
   return withClient({ data: options.data }, async (client) => {
     const query = {
@@ -66,7 +70,7 @@ async function list(options: ListOptions): Promise<CommandOutcome> {
         String(page.changes),
         page.lastProbe?.slice(0, 16).replace('T', ' ') ?? 'never',
         shortened(page.select),
-        page.url,
+        waits(page) === '' ? page.url : `${page.url}  (${waits(page)})`,
       ]);
       print(table(['id', 'state', 'looks', 'changes', 'last look', 'selection', 'url'], rows));
     }

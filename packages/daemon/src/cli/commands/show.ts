@@ -6,7 +6,7 @@ import { type CommandOutcome, done, print, printJson, wrong } from '../outcome.t
 import type { Runner } from '../program.ts';
 import { stepPlot } from '../step-plot.ts';
 import { harmless, table } from '../table.ts';
-import { findPage } from './pages.ts';
+import { findPage, waits } from './pages.ts';
 
 interface ShowOptions {
   readonly data: string;
@@ -33,8 +33,9 @@ async function show(word: string, options: ShowOptions): Promise<CommandOutcome>
 }
 
 /** What keeps the page from being seen, and when it is tried again. */
-function why({ fault, nextProbe }: Page): string {
-  const again = nextProbe === null ? '' : ` (next look ${nextProbe})`;
+function why(page: Page): string {
+  const { fault, nextProbe } = page;
+  const again = page.waits ? ` (${waits(page)})` : nextProbe === null ? '' : ` (next look ${nextProbe})`;
   return fault ? `: ${fault.sentence}${again}` : again;
 }
 

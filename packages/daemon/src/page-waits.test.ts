@@ -1,0 +1,111 @@
+/** A page that is wanted and not looked at says why, and until when: in the list of pages, and among the reasons for its next look. */
+import { policies, random } from '@revisit/core';
+import { expect, test } from 'vitest';
+import { createApi } from './api/server.ts';
+import { siteSettings } from './config/site-rules.ts';
+import { detector } from './daemon.ts';
+import { Desk } from './desk.ts';
+import { Loop } from './loop.ts';
+import type { Answer, Ask } from './observe/ask.ts';
+import { createObserver } from './observe/observe.ts';
+import { waitAt } from './page-waits.ts';
+import { memoryStore } from './simulation/index.ts';
+import { VirtualClock } from './simulation/virtual-clock.ts';
+import { usualSettings } from './values/page.ts';
+
+/** A Monday. */
+const startMs = Date.UTC(2026, 0, 5, 1);
+const hourMs = 3_600_000;
+
+test('quiet hours, business hours, a cap and a site that asked to be left alone are said', async () => {
+  const store = memoryStore();
+  const clock = new VirtualClock(startMs);
+  const siteRules = siteSettings({
+    'quiet.example': { quiet: ['22:00-07:00'] },
+    'business.example': { hours: ['mon-fri 08:00-18:00'] },
+    'capped.example': { atMost: '4/hour' },
+  });
+  const fetchPage = async ({ url }: Ask): Promise<Answer> => {
+    const askedAtMs = clock.nowMs();
+    await clock.sleep(50);
+    const times = { askedAtMs, answeredAtMs: clock.nowMs() };
+    const isBusy = url.hostname === 'busy.example' && url.pathname !== '/robots.txt';
+    const headers = isBusy ? { 'retry-after': '7200' } : {};
+    const status = isBusy ? 503 : url.pathname === '/robots.txt' ? 404 : 200;
+    return { kind: 'answered', url, status, headers, body: Buffer.from('x'), bytesReceived: 1, ...times };
+  };
+  const common = { clock, random: random(3), siteRules };
+  const options = { userAgent: 'Revisit', allowNetworks: [], spacingMs: 1_000 };
+  const observer = createObserver({ ...common, ...options, fetchPage });
+  const parts = { ...common, store, observer, policy: policies['revisit']!.create(1), detect: detector(store) };
+  const settings = { looksPerSecond: 0.2, spacingMs: 1_000, robots: 8, queueMax: 64 };
+  const loop = new Loop({ ...parts, log: () => {} }, settings);
+  const sites = ['quiet', 'business', 'capped', 'busy', 'free'].map((name) => `${name}.example`);
+  const pages = sites.flatMap((site) =>
+    [1, 2, 3, 4, 5].map((n) => ({ url: `https://${site}/${n}`, site, ...usualSettings })),
+  );
+  await new Desk(store, clock, () => {}).add(pages);
+  await loop.load();
+  void loop.run(new AbortController().signal);
+  await clock.runUntil(startMs + 10 * 60_000);
+
+  const app = createApi(new Desk(store, clock, () => {}, loop));
+  const shown = async <Body>(url: string) => (await app.inject(url)).json<Body>();
+  const at = (hour: number) => new Date(Date.UTC(2026, 0, 5, hour)).toISOString();
+  type Page = { id: string; looks: number; waits: { why: string; until: string } | null; nextProbe: string | null };
+  const lastOf = async (site: string) => {
+    const { pages: all } = await shown<{ pages: Page[] }>(`/api/pages?site=${site}.example`);
+    return all.find(({ looks }) => looks === 0) ?? all.at(-1)!;
+  };
+
+  const quiet = await lastOf('quiet');
+  const quietWait = { why: 'quiet hours of quiet.example', until: at(7) };
+  expect(quiet).toMatchObject({ looks: 0, waits: quietWait, nextProbe: at(7) });
+  const waits = { why: 'quiet hours of business.example', until: at(8) };
+  expect(await lastOf('business')).toMatchObject({ looks: 0, waits, nextProbe: at(8) });
+
+  const capped = await lastOf('capped');
+  expect(capped).toMatchObject({ looks: 0, waits: { why: 'cap of capped.example (4 in an hour)' } });
+  const restMs = Date.parse(capped.waits!.until) - startMs;
+  expect(restMs).toBeGreaterThan(hourMs);
+  expect(restMs).toBeLessThan(hourMs + 600_000);
+
+  const busy = await lastOf('busy');
+  expect(busy.waits!.why).toBe('busy.example is left alone, as it asked for or keeps failing,');
+  expect(Date.parse(busy.waits!.until)).toBeGreaterThan(startMs + 2 * hourMs);
+  expect((await lastOf('free')).waits).toBeNull();
+
+  const { state, looks, reasons } = await shown<{ state: string; looks: { at: string }[]; reasons: string[] }>(
+    `/api/pages/${quiet.id}/coming`,
+  );
+  expect([state, looks[0]!.at, reasons[0]]).toEqual([
+    'planned',
+    at(7),
+    'It waits: quiet hours of quiet.example until then.',
+  ]);
+
+  await clock.runUntil(startMs + 8 * hourMs);
+  for (const site of ['quiet', 'business']) expect(await lastOf(site)).toMatchObject({ waits: null });
+  expect((await lastOf('quiet')).looks).toBeGreaterThan(0);
+  loop.die();
+  await app.close();
+  await store.close();
+});
+
+test('of several things the one that lasts longest is said, and hours of a shared server count', () => {
+  const server = { address: '203.0.113.7', spacingMs: 250, connections: 8 };
+  const rulesOf = (name: string) => (name === server.address ? { quietUntilMs: () => 5_000 } : undefined);
+  const common = { site: 'a.example', rulesOf, hold: undefined };
+  expect(waitAt(0, { ...common, server, quietUntilMs: 4_000 })).toEqual({
+    why: 'quiet hours of 203.0.113.7',
+    untilMs: 5_000,
+  });
+  expect(waitAt(0, { ...common, server, quietUntilMs: 6_000 })).toEqual({ why: 'quiet hours', untilMs: 6_000 });
+  const hold = { untilMs: 9_000, byLimits: true };
+  const half = { count: 1, periodMs: 7_200_000 };
+  expect(waitAt(0, { ...common, hold, server: { ...server, cap: half }, quietUntilMs: undefined })).toEqual({
+    why: 'cap of a.example (1 in 2 hours)',
+    untilMs: 9_000,
+  });
+  expect(waitAt(9_000, { ...common, hold, server: undefined, quietUntilMs: undefined })).toBeUndefined();
+});
