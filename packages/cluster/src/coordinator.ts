@@ -27,6 +27,7 @@ import type { Connection } from './store/connection.ts';
 import type { PostgresStore } from './store/postgres.ts';
 import { SharedClock } from './store/shared-clock.ts';
 import { SpokenStore } from './store/spoken-store.ts';
+import { type AskedLoop, Wishes } from './wishes.ts';
 
 /** Often enough that a lease survives a lost renewal or two. */
 const renewalsPerLease = 4;
@@ -60,20 +61,22 @@ export interface ClusterConfig {
   readonly log: (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void;
 }
 
+interface TurnedPage {
+  readonly page: Page;
+  readonly state: PageState;
+  readonly index: number;
+  readonly aims: { readonly weight: number };
+}
+
 /** The part of the daemon's loop that a coordinator turns. */
-export interface TurnedLoop {
+export interface TurnedLoop extends AskedLoop<TurnedPage> {
   readonly policy: {
     readonly name: string;
     belief(page: number, nowSeconds: number): { readonly ratePerDay: number };
   };
-  readonly collection: Iterable<{
-    readonly page: Page;
-    readonly state: PageState;
-    readonly index: number;
-    readonly aims: { readonly weight: number };
-  }> & {
+  readonly collection: Iterable<TurnedPage> & {
     readonly size: number;
-    byId(id: string): { readonly page: Page; readonly state: PageState } | undefined;
+    byId(id: string): TurnedPage | undefined;
   };
   watch(watched: WatchedPage): void;
   unwatch(id: string): void;
@@ -85,7 +88,6 @@ export interface TurnedLoop {
   lend(requestsPerSecond: number): void;
   giveBack(requests: number): void;
   stir(): void;
-  probeNow(id: string): boolean;
   probeSoon(id: string): boolean;
   late(observation: Observation): void;
   batchOver(): Promise<void>;
@@ -112,6 +114,7 @@ export class Coordinator {
   readonly #missed = new Set<string>();
   readonly #observers: Observers | undefined;
   readonly #asking: Asking;
+  readonly #wishes: Wishes;
   #others = 0;
   #takingUp = false;
   /** When it was last without its link. */
@@ -137,6 +140,7 @@ export class Coordinator {
     const holder = `${hostname()}-${process.pid}-${Math.floor(clock.nowMs() % 1e6)}`;
     this.leases = new Leases(connections.leases, holder, config.leaseMs, clock);
     this.store = new SpokenStore(connections.work, this.leases);
+    this.#wishes = new Wishes(this.store, clock, this.#ready);
     this.#asking = new Asking(
       nats,
       holder,
@@ -176,7 +180,7 @@ export class Coordinator {
     const unasked = this.#asking.hear();
     const publishing = this.#publish(loop, signal);
     const observing = this.#observers?.run(loop, signal);
-    const following = this.#follow(signal, follow);
+    const following = this.#follow(signal, () => Promise.all([follow(), this.#wishes.takeUp(loop)]));
     while (!signal.aborted) {
       this.#sayLink();
       const demand = this.#demandOf(loop);
@@ -253,7 +257,9 @@ export class Coordinator {
     if (this.#takingUp) return;
     this.#takingUp = true;
     try {
-      for (const shard of this.leases.held()) if (!this.#ready.has(shard)) await this.#gain(loop, shard);
+      const free = [...this.leases.held()].filter((shard) => !this.#ready.has(shard));
+      for (const shard of free) await this.#gain(loop, shard);
+      if (free.length > 0) await this.#wishes.takeUp(loop);
     } catch {
       // Nothing of the shard is in memory, so nothing is half done.
     } finally {
@@ -329,7 +335,7 @@ export class Coordinator {
     if (watched && this.leases.held().has(shardOf(watched.page.site))) this.#missed.add(id);
   }
 
-  async #follow(signal: AbortSignal, follow: () => Promise<void>): Promise<void> {
+  async #follow(signal: AbortSignal, follow: () => Promise<unknown>): Promise<void> {
     while (!signal.aborted) {
       await this.#clock.sleep(followEveryMs, signal);
       // A read fails only when the server is away and this process wants to end.
@@ -340,6 +346,7 @@ export class Coordinator {
   /** The other coordinators, and the pages that they look after as these stand in the store. */
   readonly elsewhere: Elsewhere = {
     pages: () => this.store.pagesOf(allShards.filter((shard) => !this.#ready.has(shard))),
+    wish: (ids, hurried) => this.#wishes.keep(ids, hurried),
     probeNow: (ids) => this.carrier?.notice('look', ids),
     ask: (question, patienceMs) => this.#asking.ask(question, patienceMs),
     answerWith: (answer) => this.#asking.answerWith(answer),

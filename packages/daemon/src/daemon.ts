@@ -239,7 +239,7 @@ export async function startDaemon(config: Config, signal: AbortSignal, world: Wo
   try {
     await loop.load(world.clockSetByMs);
     if (websub) {
-      websub.noticed = (id) => loop.probeSoon(id);
+      websub.noticed = (id) => desk.hubTold(id);
       websub.watches = (id) => loop.collection.byId(id) !== undefined;
       if (world.elsewhere) websub.others = hubsElsewhere(world.elsewhere);
       await websub.load();

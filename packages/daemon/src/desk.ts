@@ -122,11 +122,19 @@ export class Desk {
     if (others) yield* others;
   }
 
-  /** Looks as soon as politeness allows, here or wherever the page is looked after; false when there is no such page. */
-  async probeNow(id: string): Promise<boolean> {
-    if (this.loop?.probeNow(id)) return true;
-    if (!this.elsewhere || !(await this.store.page(id))) return false;
-    this.elsewhere.probeNow([id]);
+  /** Looks as soon as politeness allows, here or wherever the pages are looked after; answers those that there are. */
+  async probeNow(ids: readonly string[]): Promise<Kept<readonly string[]>> {
+    const wished = await this.elsewhere?.wish(ids, true);
+    if (!wished) return { kind: 'kept', value: ids.filter((id) => this.loop?.probeNow(id)) };
+    if (wished.kind === 'kept') this.elsewhere?.probeNow(wished.value.filter((id) => !this.loop?.probeNow(id)));
+    return wished;
+  }
+
+  /** A hub says that the page has changed; false where its word cannot be kept. */
+  async hubTold(id: string): Promise<boolean> {
+    const wished = await this.elsewhere?.wish([id], false);
+    if (wished?.kind === 'failed') return false;
+    this.loop?.probeSoon(id);
     return true;
   }
 

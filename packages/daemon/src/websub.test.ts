@@ -79,7 +79,7 @@ test('hubs are found in headers, feeds and pages', () => {
 test('a hub is asked once, must show that it was asked, and its signed notices make us look', async () => {
   const { sent, token: given, websub } = world();
   const noticed: string[] = [];
-  websub.noticed = (id) => noticed.push(id);
+  websub.noticed = async (id) => noticed.push(id) > 0;
   await websub.found(pageAt(startMs), hub);
   await websub.found(pageAt(startMs), hub);
   expect(sent).toEqual([
@@ -115,6 +115,9 @@ test('a hub is asked once, must show that it was asked, and its signed notices m
   expect((await notice('news', sign('secret-1', 'news'))).statusCode).toBe(202);
   expect((await notice('news', sign('secret-1', 'news', 'sha1'))).statusCode).toBe(202);
   expect(noticed).toEqual(['p1', 'p1']);
+  // A word that cannot be kept is not taken: the hub comes again.
+  websub.noticed = async () => false;
+  expect((await notice('news', sign('secret-1', 'news'))).statusCode).toBe(503);
   await app.close();
 });
 
@@ -193,7 +196,7 @@ test('a hub that tells of news where there is none is heard once an hour, and ag
   const { clock, token, websub } = world();
   const entry = pageAt(startMs);
   let looks = 0;
-  websub.noticed = () => looks++;
+  websub.noticed = async () => ++looks > 0;
   await websub.found(entry, hub);
   await websub.verify(token(), confirm);
   const notice = async (changed: boolean) => {

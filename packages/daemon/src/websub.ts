@@ -64,7 +64,7 @@ export interface Others {
   hear(token: string): Promise<boolean>;
 }
 
-/** What becomes of a notice; while nobody looks after the page, the hub does well to come again. */
+/** What becomes of a notice; while nobody looks after the page, or the notice cannot be kept, the hub does well to come again. */
 type Received = 'taken' | 'nobody asked' | 'nobody there';
 
 /** Of some hundred subscriptions each, when there are as many as may be. */
@@ -93,8 +93,8 @@ export class WebSub {
   readonly #drawers: Drawers<Subscription>;
   readonly #byPage = new Map<string, Subscription>();
   readonly #byToken = new Map<string, Subscription>();
-  /** Set by the loop that is to look. */
-  noticed: (pageId: string) => void = () => {};
+  /** Set by whoever has the page looked at; false where that cannot be promised. */
+  noticed: (pageId: string) => Promise<boolean> = () => Promise.resolve(true);
   /** Pages that this process looks after. */
   watches: (pageId: string) => boolean = () => true;
   /** Whoever else looks after pages on this store. */
@@ -228,17 +228,14 @@ export class WebSub {
     const subscription = own ?? theirs;
     if (subscription?.state !== 'active') return 'nobody asked';
     if (!isSigned(subscription.secret, signature, body)) return 'taken';
-    if (own) this.#hear(own);
-    else if (!(await this.others!.hear(token))) return 'nobody there';
-    return 'taken';
+    const heard = await (own ? this.#hear(own) : this.others!.hear(token));
+    return heard ? 'taken' : 'nobody there';
   }
 
   /** Another process was told, and has checked that it was by the hub. */
   async hearOwn(token: string): Promise<true | undefined> {
     const { own } = await this.#find(token);
-    if (!own) return undefined;
-    this.#hear(own);
-    return true;
+    return own && (await this.#hear(own)) ? true : undefined;
   }
 
   /** By its token: of a page that is looked after here, or by another process. */
@@ -251,12 +248,12 @@ export class WebSub {
     return own ? { own } : kept && this.others ? { theirs: kept } : {};
   }
 
-  #hear(subscription: Subscription): void {
+  async #hear(subscription: Subscription): Promise<boolean> {
     const nowMs = this.#parts.clock.nowMs();
     const { right, vain = 0, noticedMs } = subscription;
-    if (vain >= vainMax && vain > 4 * right && nowMs - noticedMs < vainEveryMs) return;
+    if (vain >= vainMax && vain > 4 * right && nowMs - noticedMs < vainEveryMs) return true;
     subscription.noticedMs = nowMs;
-    this.noticed(subscription.pageId);
+    return this.noticed(subscription.pageId);
   }
 
   /** A look shows whether the hub had told. `sinceMs` is when the page was last seen. */

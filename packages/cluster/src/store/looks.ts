@@ -136,17 +136,23 @@ export async function keepLooks(
 }
 
 /** What `write` is given of each look: its state and itself. */
-const given = { ...stateColumns, at: 'bigint', kind: 'smallint', duration: 'integer', bytes: 'bigint' };
+const given = { ...stateColumns, at: 'bigint', kind: 'smallint', duration: 'integer', bytes: 'bigint', probe: 'text' };
 const full = `cardinality(states.recent_at) >= ${packMax}`;
 const recent = (column: string, look: string): string =>
   `${column} = CASE WHEN ${full} THEN ARRAY[${look}] ELSE states.${column} || ${look} END`;
-/** A page whose last looks are a pack begins another, and the pack goes to the others. */
+/**
+ * A page whose last looks are a pack begins another, and the pack goes to the others. A wish has come true with a look of a probe that left
+ * after it: when an answer is late, nobody knows when the look was made. An observer may answer with a look that it made before it was asked.
+ */
 const writeText = `WITH new AS (
     SELECT * FROM unnest(${Object.values(given)
       .map((type, i) => `$${i + 2}::${type}[]`)
       .join(', ')}) AS new (${Object.keys(given).join(', ')})
   ), ended AS (
     DELETE FROM in_flight WHERE id = ANY ($1)
+  ), granted AS (
+    DELETE FROM wishes USING new, in_flight
+    WHERE wishes.pk = new.pk AND in_flight.id = new.probe AND wishes.at <= least(in_flight.at, new.at)
   ), packs AS (
     INSERT INTO looks (pk, upto, at, what)
     SELECT pk, recent_at[cardinality(recent_at)], recent_at, recent_what FROM states JOIN new USING (pk) WHERE ${full}
@@ -159,7 +165,7 @@ const writeText = `WITH new AS (
     ${recent('recent_what', packed('new.kind', 'new.duration', 'new.bytes'))}
   FROM new WHERE states.pk = new.pk`;
 
-/** The probes have ended; states and looks are as found. */
+/** The probes have ended, and so have wishes that are older than they; states and looks are as found. */
 async function write(
   sql: Sql,
   ended: readonly Look[],
@@ -173,5 +179,6 @@ async function write(
     kept.map(({ look }) => lookKinds.indexOf(look.kind)),
     kept.map(({ look }) => look.endedAtMs - look.atMs),
     kept.map(({ look }) => look.bytesReceived),
+    kept.map(({ look }) => look.probeId),
   ]);
 }

@@ -215,4 +215,12 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE states ADD COLUMN revealed text;
   `,
+  // Pages that somebody wants to be looked at, until a probe that left after that has its look kept (see wishes.ts).
+  `
+  CREATE TABLE wishes (
+    pk bigint PRIMARY KEY REFERENCES pages (pk) ON DELETE CASCADE,
+    at bigint NOT NULL,
+    hurried boolean NOT NULL
+  );
+  `,
 ];

@@ -151,6 +151,41 @@ test('a look that was compared with something else than the last one is not kept
   await store.close();
 });
 
+test('a wish is kept until the look of a probe that left after it is, and goes with its page', async () => {
+  const store = await open();
+  const site = 'a.example';
+  const settings = { site, select: { kind: 'text' } as const, tags: [], weight: 1, paused: false, options: {} };
+  const urls = ['https://a.example/1', 'https://a.example/2'];
+  const added = await store.addPages(urls.map((url) => ({ ...settings, url, addedAtMs: 1 })));
+  if (added.kind === 'failed') throw new Error(added.fault.sentence);
+  const [one, two] = added.value.map(({ page }) => page.page.id) as [string, string];
+  const wished = async () => (await store.wishesOf([shardOf(site)])).map(({ id, hurried }) => [id, hurried]);
+  let looks = 0;
+  const look = async (atMs: number, lookedMs = 9_000) => {
+    const id = `p${++looks}`;
+    await store.dispatched([{ id, url: urls[0]!, site, pageIds: [one], atMs, validators: {} }]);
+    const state = { ...added.value[0]!.page.state, looks, lastLookMs: lookedMs };
+    const times = { atMs: lookedMs, endedAtMs: lookedMs + 1 };
+    await store.commit([{ pageId: one, probeId: id, ...times, kind: 'unchanged', bytesReceived: 1, state }]);
+  };
+  expect(await store.wish([one, 'nobody', two], 2_000, false)).toEqual({ kind: 'kept', value: [one, two] });
+  expect(await store.wish([two], 3_000, true)).toEqual({ kind: 'kept', value: [two] });
+  await store.wish([two], 2_500, false);
+  // However late it comes home; and an observer may have looked before it was asked.
+  await look(1_999);
+  await look(2_500, 1_999);
+  expect(await wished()).toEqual([
+    [one, false],
+    [two, true],
+  ]);
+  await look(2_000);
+  expect(await wished()).toEqual([[two, true]]);
+  expect(await store.wishesOf([(shardOf(site) + 1) % shardCount])).toEqual([]);
+  await store.removePages([two]);
+  expect(await wished()).toEqual([]);
+  await store.close();
+});
+
 test('a server that went away is a fault, not an exception, and the store works again when it is back', async () => {
   const store = await open();
   await server.stop();

@@ -42,6 +42,7 @@ import { PostgresOutbox } from './outbox.ts';
 import { addPages, listPages, pagesOf, pagesWith, removePages, updatePages } from './pages.ts';
 import { sweep, thin } from './retention.ts';
 import { search } from './search.ts';
+import { type Wish, keepWishes, wishesOf } from './wishes.ts';
 
 /** Which shards this store loads and keeps looks of; all of them unless a coordinator holds only some. */
 export interface Mandate {
@@ -177,6 +178,15 @@ export class PostgresStore implements Store {
       const held = await this.#mandate.confirmed(sql);
       return append(sql, await keepLooks(sql, looks, held, (shard) => this.#mandate.doubt(shard)));
     });
+  }
+
+  /** These pages are to be looked at; answers those of them that there are. */
+  wish(ids: readonly string[], atMs: number, hurried: boolean): Promise<Kept<readonly string[]>> {
+    return this.#connection.write((sql) => keepWishes(sql, ids, atMs, hurried));
+  }
+
+  wishesOf(shards: readonly number[]): Promise<readonly Wish[]> {
+    return wishesOf(this.#connection, shards);
   }
 
   changes(query: Parameters<Store['changes']>[0]): Promise<readonly Change[]> {

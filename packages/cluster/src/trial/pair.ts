@@ -20,6 +20,8 @@ export interface Pair {
   /** Where they answer. */
   readonly urls: readonly [string, string];
   readonly nats: NatsServer;
+  /** One more of them, until the end. */
+  another(): Promise<Serving>;
   end(): Promise<void>;
 }
 
@@ -27,9 +29,10 @@ export async function startPair(lease: string): Promise<Pair> {
   const [postgres, nats] = await Promise.all([startPooled(), startNats()]);
   const way = await troubledLink({ host: '127.0.0.1', port: Number(new URL(nats.url).port) });
   const words = ['--store', await postgres.database('together'), ...open];
-  const folders = [freshFolder(), freshFolder()] as const;
-  const start = (folder: string, natsUrl: string): Promise<Serving> =>
-    serve([
+  const folders = [freshFolder(), freshFolder()];
+  const started: Serving[] = [];
+  const start = async (folder: string, natsUrl: string): Promise<Serving> => {
+    const serving = await serve([
       ...words,
       '--nats',
       natsUrl,
@@ -42,7 +45,10 @@ export async function startPair(lease: string): Promise<Pair> {
       '--lease',
       lease,
     ]);
-  const both = [await start(folders[0], nats.url), await start(folders[1], `nats://127.0.0.1:${way.port}`)] as const;
+    started.push(serving);
+    return serving;
+  };
+  const both = [await start(folders[0]!, nats.url), await start(folders[1]!, `nats://127.0.0.1:${way.port}`)] as const;
   const robot = ['robot', '--nats', nats.url, '--spacing', '20ms', ...open];
   leash(spawn(process.execPath, [bin, ...robot], { cwd: tmpdir(), stdio: 'ignore' }));
   return {
@@ -50,8 +56,9 @@ export async function startPair(lease: string): Promise<Pair> {
     way,
     nats,
     urls: [both[0].url, both[1].url],
+    another: () => start(folders[folders.push(freshFolder()) - 1]!, nats.url),
     end: async () => {
-      await Promise.all(both.map((serving) => serving.end('SIGKILL')));
+      await Promise.all(started.map((serving) => serving.end('SIGKILL')));
       await way.end();
       await Promise.all([postgres.end(), nats.end()]);
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });

@@ -179,10 +179,8 @@ function bulkRoute(app: Api, desk: Desk, lists: PageLists): void {
     }
     if (request.body.do === 'probe') {
       if (!desk.loop) return notRunning(reply);
-      const { loop } = desk;
-      const others = pages.map(({ page }) => page.id).filter((id) => !loop.probeNow(id));
-      desk.elsewhere?.probeNow(others);
-      return { pages: pages.length };
+      const asked = await desk.probeNow(pages.map(({ page }) => page.id));
+      return asked.kind === 'failed' ? unavailable(reply, asked.fault) : { pages: asked.value.length };
     }
     const read = readPageFields(set ?? {});
     if (read.kind === 'wrong') return problem(reply, 400, 'page-wrong', read.sentence);
@@ -264,7 +262,9 @@ function singleRoutes(app: Api, desk: Desk, bodiesOf: BodiesOf): void {
   });
   app.post('/api/pages/:id/probe', { schema: probe }, async (request, reply) => {
     if (!desk.loop) return notRunning(reply);
-    if (!(await desk.probeNow(request.params.id))) return notWatched(reply, request.params.id);
+    const asked = await desk.probeNow([request.params.id]);
+    if (asked.kind === 'failed') return unavailable(reply, asked.fault);
+    if (asked.value.length === 0) return notWatched(reply, request.params.id);
     return reply.code(202).send({ id: request.params.id, asked: true });
   });
 }
