@@ -4,7 +4,7 @@ import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import { type Clock, type Locked, type Observer, lockFolder, steadyClock } from 'revisit/ports';
 import { Intake } from './dispatch/intake.ts';
-import { askLeave } from './dispatch/leave.ts';
+import { HeldLeave } from './dispatch/leave.ts';
 import { Once, type Pieces } from './dispatch/once.ts';
 import { pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { pieces } from './dispatch/wire.ts';
@@ -165,12 +165,15 @@ class Post {
     // One that the process before this had may have been looked at; nobody knows when.
     if (again && !this.#lookout.knows(errand)) return handBack();
     // While a mandate is fresh nobody else can have been given the site; what was only to be tried, others may have by now.
-    if (mandate.forMs === 0 || this.#clock.nowMs() - mandate.sinceMs > freshMs) {
-      const leave = await askLeave({ ...this.#command, connection: this.#connection, clock: this.#clock }, probe);
-      if (leave === 'no') return undefined;
-      if (leave === 'back') return handBack();
-    }
-    return pieces((await this.#lookout.answer(errand)) ?? new Uint8Array());
+    const isFresh = mandate.forMs > 0 && this.#clock.nowMs() - mandate.sinceMs <= freshMs;
+    const leave = new HeldLeave({ ...this.#command, connection: this.#connection, clock: this.#clock }, probe);
+    const said = isFresh ? 'yes' : await leave.begin();
+    if (said === 'no') return undefined;
+    if (said === 'back') return handBack();
+    // Within a mandate it may go on by itself.
+    const mayAsk = mandate.forMs === 0 ? () => leave.holds() : undefined;
+    const answer = await this.#lookout.answer(errand, mayAsk);
+    return leave.isOver ? handBack() : pieces(answer ?? new Uint8Array());
   }
 
   async #send(probe: string, site: string, parts: Pieces): Promise<void> {

@@ -10,12 +10,14 @@
  *                 its coordinator asks again when the site's spacing from now has passed
  *   ours before   its result is sent again, without a look
  *   slept over    this process was stopped while it had the probe: handed back likewise
+ *   cut off       its leave ended between two requests of the look and could not be had again: the rest is not asked for, and it is handed
+ *                 back likewise when there is a link again
  */
 import { type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import type { Clock, Observer, Probe } from 'revisit/ports';
 import { Intake } from './dispatch/intake.ts';
-import { askLeave, sayThere, self } from './dispatch/leave.ts';
+import { HeldLeave, sayThere, self } from './dispatch/leave.ts';
 import { Once, type Pieces } from './dispatch/once.ts';
 import { consumers, pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { handedBack, packObservation, unpackProbe } from './dispatch/wire.ts';
@@ -109,11 +111,12 @@ export class Robot {
   async #look(probe: Probe): Promise<Pieces | undefined> {
     const { clock, observer, pulse } = this.#options;
     const sinceMs = clock.nowMs();
-    const leave = await askLeave(this.#options, probe);
-    if (leave === 'no') return undefined;
-    if (leave === 'back' || pulse.sleptSince(sinceMs)) return this.#handBack(probe);
-    const observation = await observer.observe(probe);
-    return pulse.sleptSince(sinceMs) ? this.#handBack(probe) : packObservation(observation);
+    const leave = new HeldLeave(this.#options, probe);
+    const said = await leave.begin();
+    if (said === 'no') return undefined;
+    if (said === 'back' || pulse.sleptSince(sinceMs)) return this.#handBack(probe);
+    const observation = await observer.observe(probe, undefined, () => leave.holds());
+    return leave.isOver || pulse.sleptSince(sinceMs) ? this.#handBack(probe) : packObservation(observation);
   }
 
   /** Until the server has it all; false when that would help nobody any more. */

@@ -178,8 +178,9 @@ export class Flights {
     }
     if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
       departures.doors.hold(probe.site, outcome.siteUntilMs, isByLimits(outcome.fault));
-      // Whoever was lost with the probe may have asked the site until a moment ago.
-      if (outcome.fault.code === 'robot-lost') departures.doors.recall(probe.site, clock.nowMs());
+      // Whoever was lost with the probe may have asked the site until a moment ago, or do so until then.
+      if (outcome.fault.code === 'robot-lost')
+        departures.doors.recall(probe.site, Math.max(clock.nowMs(), outcome.siteUntilMs));
       if (requests === 0) return this.#handBack(probe);
       await this.#keepHolds();
     }

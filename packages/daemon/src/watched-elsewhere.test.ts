@@ -84,3 +84,28 @@ test('an answer that comes late is a look, but not where the page has been looke
   expect(await versions()).toBe(before + 1);
   loop.die();
 });
+
+test('a site whose robot was lost is asked when its spacing has passed since that one may have asked it last', async () => {
+  const store = memoryStore();
+  const pages = [{ url: 'https://a.example/', site: 'a.example', law: poissonLaw(1e9) }];
+  const world = await createWorld({ seed: 1, startMs, store, pages });
+  const askedMs: number[] = [];
+  const observer: Observer = {
+    outlives: true,
+    observe: async (probe): Promise<Observation> => {
+      const atMs = world.clock.nowMs();
+      askedMs.push(atMs);
+      const took = { startedAtMs: atMs, endedAtMs: atMs, bytesReceived: 0, requests: 0 };
+      const fault = { code: 'robot-lost', sentence: 'lost' };
+      return { probe, ...took, outcome: { kind: 'refused', fault, siteUntilMs: atMs + 2_000 } };
+    },
+    close: () => Promise.resolve(),
+  };
+  const spaced = { ...settings, looksPerSecond: 1, spacingMs: 5_000 };
+  const loop = await startLoop(world, policies['uniform']!.create(1), spaced, undefined, { observer });
+  void loop.run(new AbortController().signal);
+  await world.clock.runUntil(startMs + 60_000);
+  expect(askedMs.length).toBeGreaterThan(5);
+  for (const [n, atMs] of askedMs.slice(1).entries()) expect(atMs - askedMs[n]!).toBeGreaterThanOrEqual(7_000);
+  loop.die();
+});

@@ -23,12 +23,12 @@ import {
 import { type NatsConnection, type Subscription, headers } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe, RobotReport } from 'revisit/ports';
 import { CrewBook } from './crew-book.ts';
-import { type Beginnable, hearBeginners } from './leave.ts';
+import { type Beginnable, hearBeginners, leaveMs } from './leave.ts';
 import type { Seal } from './seal.ts';
 import { consumers, ensureStreams, pullMs, sameWithinMs, shardOf, streams, subjects } from './streams.ts';
 import { packErrand } from '../observers/errand.ts';
 import type { Fleet } from '../observers/fleet.ts';
-import { handedBack, inOurTime, packProbe, unpackObservation } from './wire.ts';
+import { afterLeave, handedBack, inOurTime, packProbe, unpackObservation } from './wire.ts';
 
 /** How long the server may take to say that it has a message before it is sent again. */
 const publishMsMax = 2_000;
@@ -159,13 +159,12 @@ export class Carrier implements Observer {
     if (this.#admitting.has(shard)) return;
     this.#admitting.set(
       shard,
-      hearBeginners(
-        this.#connection,
-        shard,
-        (id) => this.#open.get(id),
-        (name, process) => this.#crew.there(name, process, this.#clock.nowMs()),
+      hearBeginners(this.#connection, shard, {
+        openOf: (id) => this.#open.get(id),
+        there: (name, process) => this.#crew.there(name, process, this.#clock.nowMs()),
         surelyHolds,
-      ),
+        clock: this.#clock,
+      }),
     );
   }
 
@@ -225,14 +224,17 @@ export class Carrier implements Observer {
   observe(probe: Probe): Promise<Observation> {
     return new Promise((answer) => {
       const shard = shardOf(probe.site);
+      const startedAtMs = this.#clock.nowMs();
+      const rejoined = !this.#admitting.has(shard);
       const open: Open = {
         probe,
         sealed: this.#seal(probe.id),
         shard,
-        startedAtMs: this.#clock.nowMs(),
+        startedAtMs,
         answer,
-        rejoined: !this.#admitting.has(shard),
+        rejoined,
         begunBy: undefined,
+        leftMs: rejoined ? startedAtMs : -Infinity,
         observer: undefined,
         sequence: undefined,
         missingSinceMs: undefined,
@@ -251,7 +253,7 @@ export class Carrier implements Observer {
     if (!this.#isOpen(open)) return;
     this.#open.delete(open.sealed);
     if (open.observer !== undefined) this.fleet?.ended(open.probe.site);
-    open.answer(observation);
+    open.answer(afterLeave(observation, open.leftMs + leaveMs));
   }
 
   #handBack(open: Open, sentence: string): void {

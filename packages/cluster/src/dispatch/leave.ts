@@ -1,7 +1,11 @@
 /**
- * Leave to begin. Before somebody asks a site for a probe, they ask whoever holds the site's shard, who lets each probe begin
+ * Leave to begin, and to go on. Before somebody asks a site for a probe, they ask whoever holds the site's shard, who lets each probe begin
  * once. The queue cannot promise that: servers that have lost their leader hand out again, as if for the first time, what
  * somebody has or has answered, and hand out late what its coordinator has given up.
+ *
+ * A look is often several requests: robots.txt, redirects, the parts of a page that is shown. A leave holds for `leaveMs`; each request that
+ * comes later needs it anew, so one that is cut off in the middle of a look asks for nothing more, and whoever gives the probe up leaves the
+ * site alone until the last leave has ended.
  *
  *   yes    nobody else has begun it, and nobody else will
  *   no     somebody else has, or nobody waits for it any more: its message is of no use
@@ -29,6 +33,13 @@ const answerMsMax = 1_000;
 const restMs = 250;
 /** Longer than a shard is nobody's. */
 const askMsMax = 20_000;
+/**
+ * How long a leave holds: for whoever has it from when they asked for it, and for whoever gave it from their answer on, so that it has ended there
+ * before it ends here, whatever the clocks say. Shorter than the silence that loses a robot its probes, so that sites hardly wait for it.
+ */
+export const leaveMs = 2_000;
+/** What is asked again by one that has begun. */
+const goingOn = 'on';
 
 export interface Beginner {
   readonly connection: NatsConnection;
@@ -36,24 +47,59 @@ export interface Beginner {
   readonly name: string;
 }
 
-/** Asks until somebody answers; what nobody answers for is to be handed back. */
-export async function askLeave(
-  { connection, clock, name }: Beginner,
-  { id, site }: Pick<Probe, 'id' | 'site'>,
-): Promise<Leave> {
-  const untilMs = clock.nowMs() + askMsMax;
-  while (clock.nowMs() < untilMs && !connection.isClosed()) {
-    try {
-      const asked = { timeout: answerMsMax };
-      const answer = await connection.request(subjects.begin(shardOf(site), name), `${unmistakable} ${id}`, asked);
-      const said = answer.string();
-      if (leaves.includes(said)) return said as Leave;
-    } catch {
-      // Nobody holds the shard, or the servers are away.
-    }
-    await clock.sleep(restMs);
+/** The leave for one look, as whoever looks has it. */
+export class HeldLeave {
+  readonly #beginner: Beginner;
+  readonly #probe: Pick<Probe, 'id' | 'site'>;
+  #endsMs = -Infinity;
+  #isOver = false;
+  #renewing: Promise<void> | undefined;
+
+  constructor(beginner: Beginner, probe: Pick<Probe, 'id' | 'site'>) {
+    this.#beginner = beginner;
+    this.#probe = probe;
   }
-  return 'back';
+
+  /** Before the look: asks until somebody answers; what nobody answers for is to be handed back. */
+  begin(): Promise<Leave> {
+    return this.#ask();
+  }
+
+  /** Before each of its requests. Where it could not be had again once, it is over. */
+  async holds(): Promise<boolean> {
+    if (!this.#isOver && this.#beginner.clock.nowMs() >= this.#endsMs)
+      await (this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined)));
+    return !this.#isOver;
+  }
+
+  /** A request was kept from going out. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  async #renew(): Promise<void> {
+    this.#isOver = (await this.#ask(goingOn)) !== 'yes';
+  }
+
+  async #ask(...more: readonly string[]): Promise<Leave> {
+    const { connection, clock, name } = this.#beginner;
+    const { id, site } = this.#probe;
+    const words = [unmistakable, id, ...more].join(' ');
+    const untilMs = clock.nowMs() + askMsMax;
+    while (clock.nowMs() < untilMs && !connection.isClosed()) {
+      const askedMs = clock.nowMs();
+      try {
+        const answer = await connection.request(subjects.begin(shardOf(site), name), words, { timeout: answerMsMax });
+        const said = answer.string();
+        if (said === 'yes') this.#endsMs = askedMs + leaveMs;
+        if (leaves.includes(said)) return said as Leave;
+      } catch {
+        // Nobody holds the shard, or the servers are away.
+      }
+      await clock.sleep(restMs);
+    }
+    return 'back';
+  }
 }
 
 /** A probe that went out, as far as its beginning goes. */
@@ -63,6 +109,8 @@ export interface Beginnable {
   /** It went out from a holder of the shard before this one. */
   readonly rejoined: boolean;
   begunBy: string | undefined;
+  /** When a leave was last given for it, here or, as far as anybody knows, by the holder before. */
+  leftMs: number;
 }
 
 /** That somebody is there, whether or not it has work; heard by whoever holds the first shard. */
@@ -71,30 +119,36 @@ export function sayThere({ connection, name }: Pick<Beginner, 'connection' | 'na
   if (connection.getServer() !== '' && !connection.isClosed()) connection.publish(subjects.begin(0, name), self);
 }
 
-/**
- * Answers for the shard until the subscription ends; `there` hears who asks, or says that it is there. One that may have lost the
- * shard without knowing says nothing: it knows nothing of what its new holder lets out.
- */
-export function hearBeginners(
-  connection: NatsConnection,
-  shard: number,
-  openOf: (id: string) => Beginnable | undefined,
-  there: (name: string, process: string) => void,
-  surelyHolds: () => boolean,
-): Subscription {
+/** Who gives leave for a shard. */
+export interface LeaveGiver {
+  readonly openOf: (id: string) => Beginnable | undefined;
+  /** Hears who asks, or says that it is there. */
+  readonly there: (name: string, process: string) => void;
+  /** One that may have lost the shard without knowing says nothing: it knows nothing of what its new holder lets out. */
+  readonly surelyHolds: () => boolean;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+/** Answers for the shard until the subscription ends. */
+export function hearBeginners(connection: NatsConnection, shard: number, giver: LeaveGiver): Subscription {
   return connection.subscribe(subjects.begin(shard, '*'), {
     callback: (error, message) => {
       if (error) return;
-      const [process = '', id = ''] = message.string().split(' ');
+      const [process = '', id = '', more] = message.string().split(' ');
       const name = message.subject.split('.').at(-1)!;
-      if (id === '') return there(name, process);
-      if (surelyHolds()) message.respond(leaveOf(openOf(id), name, process));
+      if (id === '') return giver.there(name, process);
+      if (!giver.surelyHolds()) return;
+      const open = giver.openOf(id);
+      const leave = leaveOf(open, name, process, more === goingOn);
+      if (open && leave === 'yes') open.leftMs = giver.clock.nowMs();
+      message.respond(leave);
     },
   });
 }
 
-function leaveOf(open: Beginnable | undefined, name: string, process: string): Leave {
-  if (open?.rejoined) return 'back';
+function leaveOf(open: Beginnable | undefined, name: string, process: string, goesOn: boolean): Leave {
+  // Whoever goes on was let begin by the holder before, who let nobody else.
+  if (open?.rejoined && !goesOn) return 'back';
   if (!open || (open.observer !== undefined && open.observer !== name)) return 'no';
   // Who asks again has not heard the answer.
   const who = `${name} ${process}`;

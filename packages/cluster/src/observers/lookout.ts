@@ -172,7 +172,7 @@ export class Lookout {
   }
 
   /** The answer to an errand, or undefined when the errand leaves out what was never said here. */
-  async answer(errand: Errand): Promise<Uint8Array | undefined> {
+  async answer(errand: Errand, mayAsk?: () => Promise<boolean>): Promise<Uint8Array | undefined> {
     const place = this.#place(errand);
     if (!place) return undefined;
     // One that waits for its site's turn is told of when it has found something; an errand that waited with it would keep those of
@@ -184,7 +184,7 @@ export class Lookout {
     const nowMs = this.#clock.nowMs();
     const soon = place.busy !== undefined;
     const recent = place.last !== undefined && (soon || nowMs - place.last.atMs < place.mandate.everyMs / 2);
-    if (place.unreported.length === 0 && !recent) await this.#look(place);
+    if (place.unreported.length === 0 && !recent) await this.#look(place, mayAsk);
     place.told = place.unreported[0];
     return this.#report(place, place.told ?? this.#nothingNew(place), errand.base);
   }
@@ -242,18 +242,18 @@ export class Lookout {
     return place;
   }
 
-  #look(place: Place): Promise<void> {
-    place.busy ??= this.#lookNow(place).finally(() => (place.busy = undefined));
+  #look(place: Place, mayAsk?: () => Promise<boolean>): Promise<void> {
+    place.busy ??= this.#lookNow(place, mayAsk).finally(() => (place.busy = undefined));
     return place.busy;
   }
 
-  async #lookNow(place: Place): Promise<void> {
+  async #lookNow(place: Place, mayAsk?: () => Promise<boolean>): Promise<void> {
     const validators = place.seen?.fetched.validators ?? {};
     // Counted from when it begins: from when it ends, slow sites would be looked at less often than was lent for them.
     // A look that an errand asked for before its time was that one: the mandate's looks are no more for being asked.
     const beganMs = this.#clock.nowMs();
     place.nextMs = Math.max(beganMs, place.nextMs) + place.mandate.everyMs;
-    const observation = await this.#observer.observe({ ...place.probe, validators });
+    const observation = await this.#observer.observe({ ...place.probe, validators }, undefined, mayAsk);
     place.lookedMs = beganMs;
     place.requests += observation.requests;
     if (observation.requests > 0) {

@@ -18,6 +18,8 @@ export interface Ask {
   /** Longest wait in the site's line, where that is not the usual; a site that is closed is waited for no longer than usual. */
   readonly patienceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Whether it may go out still, now that its turn has come. */
+  readonly mayAsk?: (() => Promise<boolean>) | undefined;
   /** Counts what goes out for this ask, over all its hops. */
   readonly meter?: Meter | undefined;
 }

@@ -119,7 +119,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
   const renderer = createRenderer({ visit: look, clock, userAgent: options.userAgent, chromium, limits: renderLimits });
 
   return {
-    observe: async (probe, signal) => {
+    observe: async (probe, signal, mayAsk) => {
       const startedAtMs = clock.nowMs();
       const url = URL.parse(probe.url);
       if (!url) throw new Error(`probe ${probe.id} has no valid URL`);
@@ -128,7 +128,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
       const headers = siteHeaders || probe.headers ? { ...lower(siteHeaders), ...lower(probe.headers) } : noHeaders;
       const meter: Meter = { requests: 0, lastAtMs: startedAtMs, heldMs: 0, waiting: 0, servers: undefined };
       const validators = issuedBy(probe.movedFrom ?? url.href, probe.validators);
-      const ask = { url, headers, validators, purpose: 'page', signal, meter } as const;
+      const ask = { url, headers, validators, purpose: 'page', signal, mayAsk, meter } as const;
       const answer = await (probe.render ? renderer.render(ask) : look(ask));
       // What is known is known of the last request, not of when the probe began to wait for its turn.
       const server = meter.servers?.get(probe.site);

@@ -141,6 +141,7 @@ export class PageLoad {
       patienceMs: limits.turnsMs,
       meter: this.#ask.meter,
       signal: this.#signal,
+      mayAsk: this.#ask.mayAsk,
     });
     this.bytesReceived += part.bytesReceived;
     if (part.kind === 'answered' && isShared) parts.set(url.href, part);

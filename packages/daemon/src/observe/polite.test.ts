@@ -26,6 +26,27 @@ test('a site is asked one thing at a time, spaced from answer to request, robots
   expect((await looks[0]!).requests + (await looks[1]!).requests + (await looks[3]!).requests).toBe(3 + 1 + 2 + 1);
 });
 
+test('each request of a look is let go out when its turn has come, or the look ends there, and nothing is held against the site', async () => {
+  const web = world((ask) =>
+    ask.url.pathname === '/moved' ? { status: 302, headers: { location: '/there' } } : undefined,
+  );
+  for (let most = 0; most < 4; most++) {
+    const before = web.asked.length;
+    const heardMs: number[] = [];
+    const mayAsk = async () => heardMs.push(web.clock.nowMs()) <= most;
+    const look = web.observer.observe(probeOf(`https://site-${most}.example/moved`), undefined, mayAsk);
+    const { outcome, requests } = await web.run(look).then(() => look);
+    expect(requests).toBe(Math.min(3, most));
+    expect(web.asked.slice(before).map(({ atMs }) => atMs)).toEqual(heardMs.slice(0, most));
+    expect(outcome).toMatchObject(
+      most < 3 ? { kind: 'refused', fault: { code: 'stopped' }, siteUntilMs: heardMs.at(-1) } : { kind: 'fetched' },
+    );
+    const again = web.observer.observe(probeOf(`https://site-${most}.example/moved`));
+    await web.run(again);
+    expect((await again).outcome.kind).toBe('fetched');
+  }
+});
+
 test('sites do not wait for each other', async () => {
   const web = world(() => undefined);
   await web.run(Promise.all(['a', 'b', 'c'].map((name) => web.observer.observe(probeOf(`https://${name}.example/`)))));

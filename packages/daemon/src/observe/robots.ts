@@ -143,7 +143,7 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
   const reading = new Map<string, Promise<Known>>();
   const follow = withRedirects(options.redirectsMax, inner);
 
-  const read = (origin: string, { meter, patienceMs }: Ask): Promise<Known> => {
+  const read = (origin: string, { meter, patienceMs, mayAsk }: Ask): Promise<Known> => {
     const already = reading.get(origin);
     if (already) return already;
     const ask: Ask = {
@@ -152,6 +152,7 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
       purpose: 'robots',
       meter,
       patienceMs,
+      mayAsk,
     };
     const promise = follow(ask)
       .then((answer) => {

@@ -273,16 +273,23 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
         return sharedEntered;
       }
     }
+    const turnBack = (): void => {
+      for (const line of [own, shared]) {
+        line?.gate.turnBack();
+        if (line) gates.pump(line);
+      }
+    };
+    if (ask.mayAsk && !(await ask.mayAsk())) {
+      turnBack();
+      return withdrawn(site, clock.nowMs());
+    }
     const sharedNoted = place && shared && gates.noted(place.address, shared, shared.rules.spacingMs);
     const noting = bothNoted(gates.noted(site, own, spacingMs), sharedNoted);
     const noted = noting === true || (await noting);
     // While it waited, for its server's turn or for the note, quiet hours may have begun.
     const quiet = isQuiet(own, clock.nowMs()) || (shared !== undefined && isQuiet(shared, clock.nowMs()));
     if (!noted || quiet) {
-      for (const line of [own, shared]) {
-        line?.gate.turnBack();
-        if (line) gates.pump(line);
-      }
+      turnBack();
       return gates.putOff(own, ask, spacingMs);
     }
     if (shared) {
@@ -305,6 +312,12 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     gates.pump(own);
     return judged;
   };
+}
+
+/** Nothing is known of the site by that: whoever else has a turn there may ask it. */
+function withdrawn(site: string, nowMs: number): Answer {
+  const why = fault('stopped', 'the look was ended before it was done');
+  return { kind: 'refused', fault: why, untilMs: nowMs, siteClosed: { site, untilMs: nowMs }, bytesReceived: 0 };
 }
 
 /** Whether the next process must know when the site was asked: by the spacing alone it would not keep from asking too soon. */

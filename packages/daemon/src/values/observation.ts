@@ -125,7 +125,8 @@ export interface CapBook {
 
 /** Whoever carries probes out: the real web, a simulated one, a robot elsewhere. It answers every probe and never throws. */
 export interface Observer {
-  observe(probe: Probe, signal?: AbortSignal): Promise<Observation>;
+  /** `mayAsk` is heard before each request of the look, when its turn has come: where it says no, the look ends there, refused. */
+  observe(probe: Probe, signal?: AbortSignal, mayAsk?: () => Promise<boolean>): Promise<Observation>;
   /** Probes outlive the process that sent them: given the same probe again, the answer to the first comes. */
   readonly outlives?: boolean;
   /** What politeness knows of a site, where the observer keeps it itself. */
