@@ -382,9 +382,13 @@ describe('a fleet', () => {
     await fleet.decide();
     expect(kept).toEqual(['near']);
     await clock.runUntil(clock.nowMs() + 31_000, clock.sleep(31_000));
+    expect(fleet.reports()).toMatchObject([{ state: 'away', lastHeardMs: 1e12, sites: ['a.example'] }]);
     await fleet.decide();
     expect(kept).toEqual(['near', undefined]);
     expect(await route()).toBeUndefined();
+    expect(fleet.reports()).toMatchObject([{ state: 'away', lastHeardMs: 1e12, sites: [] }]);
+    await clock.runUntil(clock.nowMs() + 600_000, clock.sleep(600_000));
+    expect(fleet.reports()).toEqual([]);
   });
 
   test('loses it at once when it says that it leaves, but for the spacing of its last look', async () => {
@@ -393,6 +397,7 @@ describe('a fleet', () => {
     fleet.heard('near', { ...word, leaves: true });
     await fleet.decide();
     expect(kept).toEqual(['near']);
+    expect(fleet.reports()).toMatchObject([{ state: 'away', lastHeardMs: null, sites: ['a.example'] }]);
     await clock.runUntil(clock.nowMs() + 1_000, clock.sleep(1_000));
     await fleet.decide();
     expect(kept).toEqual(['near', undefined]);

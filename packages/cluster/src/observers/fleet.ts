@@ -24,6 +24,7 @@ import { handedBack } from '../dispatch/wire.ts';
 import { Bodies } from './bodies.ts';
 import { Mandates, type MandatesParts } from './mandates.ts';
 import { Placement, type PlacementParts } from './placement.ts';
+import { reportsOf } from './observer-reports.ts';
 import { type Member, Roster, type Word } from './roster.ts';
 import { type SiteBook, type Watched, freshBook, fromOf, learnLink, requestsPerLook, untried } from './site-book.ts';
 
@@ -386,20 +387,6 @@ export class Fleet {
   }
 
   reports(): readonly ObserverReport[] {
-    return this.#roster.all().map((member) => {
-      const sites = [...this.#sites].filter(([, book]) => book.observer === member.name).map(([site]) => site);
-      const linkBytes = member.errandBytes + member.reportBytes;
-      return {
-        name: member.name,
-        state: this.#roster.standing(member),
-        sites,
-        places: member.word.places,
-        looks: member.looks,
-        reports: member.word.reports,
-        latencyMs: member.latency.mean === undefined ? null : member.latency.mean * 1000,
-        linkBytes,
-        savedBytes: Math.max(0, member.wholeBytes - linkBytes),
-      };
-    });
+    return reportsOf(this.#roster, this.#sites, this.#parts.clock.nowMs());
   }
 }

@@ -11,7 +11,7 @@ import type { ChangeBody, LookBody, PageBody, VersionBody } from './schemas.ts';
 export const timeText = (ms: number): string => new Date(ms).toISOString();
 /** The latest moment that can be written as a date. */
 export const lastMs = 8.64e15;
-const time = (ms: number | undefined): string | null =>
+export const timeOrNull = (ms: number | undefined): string | null =>
   ms === undefined || !(Math.abs(ms) <= lastMs) ? null : timeText(ms);
 
 export function selectText(select: Select): string {
@@ -41,7 +41,7 @@ export function pageBody(watched: WatchedPage, outlook: Outlook | undefined): St
     // Until it has been seen, its rate is what pages like it do: a guess of ours, and nothing about this page.
     rate: outlook && state.version > 0 ? finite(outlook.belief.ratePerDay) : null,
     rateInterval: outlook && state.version > 0 ? outlook.belief.rateInterval.map(finite) : null,
-    nextProbe: time(outlook?.dueMs),
+    nextProbe: timeOrNull(outlook?.dueMs),
     waits: outlook?.wait ? { why: outlook.wait.why, until: timeText(outlook.wait.untilMs) } : null,
   } as Static<typeof PageBody>;
 }
@@ -55,9 +55,9 @@ function stateBody(state: PageState) {
     looks: state.looks,
     changes: state.changes,
     failures: state.failures,
-    lastProbe: time(state.lastLookMs),
-    lastSeen: time(state.lastSeenMs),
-    lastChange: time(state.lastChangeMs),
+    lastProbe: timeOrNull(state.lastLookMs),
+    lastSeen: timeOrNull(state.lastSeenMs),
+    lastChange: timeOrNull(state.lastChangeMs),
     fault: state.fault ?? null,
     movedTo: state.movedTo ?? null,
   };
@@ -65,7 +65,7 @@ function stateBody(state: PageState) {
 
 export function changeBody(change: Change): Static<typeof ChangeBody> {
   const { sequence, atMs, afterMs, tags, ...rest } = change;
-  return { cursor: String(sequence), ...rest, tags: [...tags], at: timeText(atMs), after: time(afterMs) };
+  return { cursor: String(sequence), ...rest, tags: [...tags], at: timeText(atMs), after: timeOrNull(afterMs) };
 }
 
 export function versionBody({ atMs, ...version }: Version): Static<typeof VersionBody> {

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
 import type { ObserverReport } from '../values/observer-report.ts';
 import type { RobotReport } from '../values/robot-report.ts';
-import { timeText } from './bodies.ts';
+import { timeOrNull, timeText } from './bodies.ts';
 import { type Api, operation } from './operation.ts';
 import { notRunning } from './pages.ts';
 import { type Work, everyPart } from './parts.ts';
@@ -23,6 +23,7 @@ function poolSizes(robots: number): readonly number[] {
 const Observer = Type.Object({
   name: Type.String(),
   state: Type.Union([Type.Literal('there'), Type.Literal('away'), Type.Literal('disbelieved')]),
+  lastHeardAt: Nullable(Type.String({ format: 'date-time', description: 'Null of one that has said that it leaves.' })),
   sites: Type.Array(Type.String(), { description: 'Sites that it has.' }),
   places: Type.Integer({ description: 'URLs that it carries copies of.' }),
   looks: Type.Integer({ description: 'Looks that its reports stand for.' }),
@@ -75,10 +76,13 @@ export function robotRoutes(app: Api, desk: Desk): void {
         crew: Nullable(
           Type.Array(Robot, {
             description:
-              'Robots of a cluster that were heard in the last ten minutes; null where the daemon is its own.',
+              'Robots of a cluster that were heard in the last ten minutes, those that are there first; null where the daemon is its own.',
           }),
         ),
-        observers: Type.Array(Observer, { description: 'Observers of a cluster, near their sources.' }),
+        observers: Type.Array(Observer, {
+          description:
+            'Observers of a cluster, near their sources, that have sites or were heard in the last ten minutes.',
+        }),
         missing: Missing,
       }),
     },
@@ -137,7 +141,7 @@ function poolBody(parts: readonly Work[]) {
 }
 
 /** Each coordinator hears a robot for its own sites. */
-function crewOf(parts: readonly Work[]) {
+export function crewOf(parts: readonly Pick<Work, 'crew'>[]) {
   if (parts.every(({ crew }) => crew === undefined)) return null;
   const all = new Map<string, RobotReport>();
   for (const robot of parts.flatMap(({ crew }) => crew ?? [])) {
@@ -153,28 +157,39 @@ function crewOf(parts: readonly Work[]) {
     });
   }
   return [...all]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .sort(([a, one], [b, other]) => Number(other.there) - Number(one.there) || inOrder(a, b))
     .map(([, { lastHeardMs, ...robot }]) => ({ ...robot, lastHeardAt: timeText(lastHeardMs) }));
 }
 
+/** The second before the tenth. */
+const inOrder = new Intl.Collator('en', { numeric: true }).compare;
+
 /** Each coordinator deals with an observer for its own sites. */
-function observersOf(parts: readonly Work[]) {
+export function observersOf(parts: readonly Pick<Work, 'observers'>[]) {
   const all = new Map<string, ObserverReport>();
   for (const report of parts.flatMap(({ observers }) => observers)) {
     const known = all.get(report.name);
     all.set(report.name, known ? together(known, report) : report);
   }
-  return [...all.values()].map((report) => ({ ...report, sites: [...report.sites].sort() }));
+  return [...all.values()]
+    .sort((one, other) => inOrder(one.name, other.name))
+    .map(({ lastHeardMs, ...report }) => ({
+      ...report,
+      lastHeardAt: timeOrNull(lastHeardMs ?? undefined),
+      sites: [...report.sites].sort(inOrder),
+    }));
 }
 
 /** Whoever disbelieves it has seen why; whoever has heard of it knows that it is there. */
 const stateOrder = ['disbelieved', 'there', 'away'] as const;
 
 function together(one: ObserverReport, other: ObserverReport): ObserverReport {
+  const heard = [one.lastHeardMs, other.lastHeardMs].filter((heardMs) => heardMs !== null);
   const latencies = [one.latencyMs, other.latencyMs].filter((latency) => latency !== null);
   return {
     name: one.name,
     state: stateOrder.find((state) => one.state === state || other.state === state)!,
+    lastHeardMs: heard.length > 0 ? Math.max(...heard) : null,
     sites: [...one.sites, ...other.sites],
     places: Math.max(one.places, other.places),
     looks: one.looks + other.looks,

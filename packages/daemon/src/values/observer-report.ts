@@ -2,6 +2,8 @@
 export interface ObserverReport {
   readonly name: string;
   readonly state: 'there' | 'away' | 'disbelieved';
+  /** Null of one that has said that it leaves. */
+  readonly lastHeardMs: number | null;
   /** Sites that it has and this coordinator looks after. */
   readonly sites: readonly string[];
   /** URLs that it carries copies of, for all coordinators. */

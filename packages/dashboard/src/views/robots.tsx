@@ -19,11 +19,13 @@ const crewShownMax = 300;
 
 type Observer = Answer<'GET /api/robots'>['observers'][number];
 
-const states: Readonly<Record<Observer['state'], string>> = {
-  there: 'there',
-  away: 'away: looks on within its mandate',
-  disbelieved: 'not believed: its reports did not hold',
-};
+/** Of one that is away nobody knows whether it goes on, only until when it may. */
+function standing({ state, latencyMs, lastHeardAt, sites }: Observer, now: number): string {
+  if (state === 'disbelieved') return 'not believed: its reports did not hold';
+  if (state === 'there') return latencyMs === null ? 'there' : `there, ${number(latencyMs, 1)} ms away`;
+  const heard = lastHeardAt === null ? 'has left' : `away, last heard ${ago(lastHeardAt, now)}`;
+  return sites.length > 0 ? `${heard}; its sites are its own until its mandates end` : heard;
+}
 
 type Robot = NonNullable<Answer<'GET /api/robots'>['crew']>[number];
 
@@ -58,17 +60,17 @@ function Crew({ crew, wanted, linked }: CrewProps) {
       </p>
       {crew.length > 0 && (
         <table>
-          <TableHead words={['Name', 'Last heard']} numbers={['In the last minute', 'Looks']} />
+          <TableHead words={['Name', 'State']} numbers={['Looks in the last minute', 'In all']} />
           <tbody>
             {crew.slice(0, crewShownMax).map((robot) => (
-              <tr key={`${robot.name} ${robot.process}`}>
+              <tr key={`${robot.name} ${robot.process}`} class={robot.there ? undefined : 'soft'}>
                 <td>
                   <Foreign text={robot.name} />
                   <div class="soft small">
                     <Foreign text={robot.process} />
                   </div>
                 </td>
-                <td class="soft still">{robot.there ? 'there' : ago(robot.lastHeardAt, now)}</td>
+                <td class="still">{robot.there ? 'there' : `gone, last heard ${ago(robot.lastHeardAt, now)}`}</td>
                 <td class="number">{number(robot.looksLastMinute, 9)}</td>
                 <td class="number">
                   {number(robot.looks, 9)}
@@ -86,6 +88,7 @@ function Crew({ crew, wanted, linked }: CrewProps) {
 
 /** Who stands near the sources, and what that saves. */
 function Observers({ observers }: { readonly observers: readonly Observer[] }) {
+  const now = useNow();
   return (
     <section class="section">
       <h2>Observers</h2>
@@ -100,10 +103,7 @@ function Observers({ observers }: { readonly observers: readonly Observer[] }) {
             <tr key={observer.name}>
               <td>
                 {observer.name}
-                <div class="soft small">
-                  {states[observer.state]}
-                  {observer.latencyMs === null ? '' : `, ${number(observer.latencyMs, 1)} ms away`}
-                </div>
+                <div class="soft small">{standing(observer, now)}</div>
               </td>
               <td>
                 {observer.sites.slice(0, 5).join(', ') || '–'}

@@ -1,0 +1,33 @@
+/** Observers as people are told of them. */
+import type { ObserverReport } from 'revisit/ports';
+import type { Roster } from './roster.ts';
+import type { SiteBook } from './site-book.ts';
+
+/** One that has no site and was not heard for so long is not spoken of any more. */
+const silentMsMax = 10 * 60_000;
+
+export function reportsOf(
+  roster: Roster,
+  books: ReadonlyMap<string, SiteBook>,
+  nowMs: number,
+): readonly ObserverReport[] {
+  return roster.all().flatMap((member) => {
+    const sites = [...books].filter(([, book]) => book.observer === member.name).map(([site]) => site);
+    if (sites.length === 0 && nowMs - member.heardMs > silentMsMax) return [];
+    const linkBytes = member.errandBytes + member.reportBytes;
+    const { places, reports } = member.word;
+    return {
+      name: member.name,
+      state: roster.standing(member),
+      // One that has said that it leaves counts as never heard.
+      lastHeardMs: Number.isFinite(member.heardMs) ? member.heardMs : null,
+      sites,
+      places,
+      looks: member.looks,
+      reports,
+      latencyMs: member.latency.mean === undefined ? null : member.latency.mean * 1000,
+      linkBytes,
+      savedBytes: Math.max(0, member.wholeBytes - linkBytes),
+    };
+  });
+}
