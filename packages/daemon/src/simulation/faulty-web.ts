@@ -34,6 +34,10 @@ const placeMs = 60 * hourMs;
 const robotsKeptMs = 26 * hourMs;
 /** From being sent to another address to being asked there: the other site's turn must come. */
 const onTheWayMs = 180_000;
+/** How long sites are left alone at most, from the first failure in a row on and after many. */
+const restMsMin = 60_000;
+const restMsMax = 6 * hourMs;
+const restJitter = 1.5;
 /** How long a page is away. */
 const awayMs = 8 * hourMs;
 
@@ -78,6 +82,8 @@ interface From<Value> {
 interface LivingPage {
   readonly changes: readonly number[];
   readonly places: readonly From<Place>[];
+  /** Where it goes when it moves. */
+  readonly elsewhere: string;
   /** Says when it changed by Last-Modified, not by a tag. */
   readonly dated: boolean;
 }
@@ -93,6 +99,11 @@ export class FaultyWeb {
   readonly #weather = new Map<string, readonly From<Condition>[]>();
   readonly #robots = new Map<string, readonly From<RobotsText>[]>();
   readonly #pages = new Map<string, LivingPage>();
+  /** Failures in a row of each host, and until when it may be left alone for them. */
+  readonly #failing = new Map<string, { readonly inRow: number; readonly restsUntilMs: number }>();
+  /** The page that each host's robots.txt forbade when it was last read, and until when a page may be taken for forbidden. */
+  readonly #forbids = new Map<string, string | undefined>();
+  readonly #forbiddenUntilMs = new Map<string, number>();
   /** What stands at an address to which a page has moved. */
   readonly #aliases = new Map<string, string>();
 
@@ -157,7 +168,7 @@ export class FaultyWeb {
     this.#aliases.set(to, url);
     // The first page never goes anywhere.
     const places = url === this.urls[0] ? [{ fromMs: startMs, value: { kind: 'there' } as const }] : this.#places(to);
-    this.#pages.set(url, { changes, places, dated: random() < 0.4 });
+    this.#pages.set(url, { changes, places, elsewhere: to, dated: random() < 0.4 });
   }
 
   #places(to: string): From<Place>[] {
@@ -192,6 +203,33 @@ export class FaultyWeb {
       if (value.kind === 'moved') return endMs <= toMs && endMs >= fromMs - onTheWayMs;
       return value.kind === 'gone' && beginMs <= toMs && endMs >= fromMs;
     });
+  }
+
+  /** Until when there may be a reason not to ask for the page, by what its site, or the one it led to, has said and done so far. */
+  closedUntilMs(url: string, atMs: number): number {
+    const { elsewhere, places } = this.#pages.get(url)!;
+    const hasMoved = places.some(({ fromMs, value }) => fromMs <= atMs && value.kind === 'moved');
+    const rests = (hasMoved ? [url, elsewhere] : [url]).map(
+      (address) => this.#failing.get(new URL(address).hostname)?.restsUntilMs ?? 0,
+    );
+    return Math.max(this.#forbiddenUntilMs.get(url) ?? 0, ...rests);
+  }
+
+  #failed(host: string, nowMs: number): void {
+    // What was read of robots.txt holds on while it cannot be read again.
+    this.#forbidden(this.#forbids.get(host), nowMs + restJitter * restMsMax);
+    const inRow = (this.#failing.get(host)?.inRow ?? 0) + 1;
+    const backoffMs = Math.min(restMsMax, restMsMin * 2 ** (inRow - 1));
+    this.#failing.set(host, { inRow, restsUntilMs: nowMs + restJitter * backoffMs });
+  }
+
+  #asksForRest(host: string, untilMs: number): void {
+    const { inRow, restsUntilMs } = this.#failing.get(host)!;
+    this.#failing.set(host, { inRow, restsUntilMs: Math.max(restsUntilMs, untilMs) });
+  }
+
+  #forbidden(url: string | undefined, untilMs: number): void {
+    if (url !== undefined) this.#forbiddenUntilMs.set(url, Math.max(untilMs, this.#forbiddenUntilMs.get(url) ?? 0));
   }
 
   /** One process's way to this web. After it was killed its requests go nowhere, and nobody hears the answers. */
@@ -236,12 +274,15 @@ export class FaultyWeb {
       askedAtMs,
       answeredAtMs: nowMs,
     });
+    if (condition !== 'fine' && condition !== 'slow') this.#failed(host, nowMs);
+    else this.#failing.delete(host);
     if (condition === 'down') return fails('connection-timeout');
     if (condition === 'resets') return fails(random() < 0.5 ? 'connection-lost' : 'body-truncated');
     if (condition === 'errors') return reply(500);
     if (condition === 'unavailable' && random() < 0.5) return reply(503);
     if (condition === 'limits' || condition === 'unavailable') {
       const seconds = 30 + integer(random, 3_000);
+      this.#asksForRest(host, nowMs + restJitter * seconds * 1_000);
       // Whoever was killed before the answer came was never told.
       if (process.alive) this.witness.toldToWait(host, { atMs: nowMs, untilMs: nowMs + seconds * 1_000, process });
       return condition === 'limits'
@@ -256,6 +297,8 @@ export class FaultyWeb {
   #robotsText(host: string, nowMs: number, process: Process, reply: (status: number, body?: string) => Answer): Answer {
     const text = at(this.#robots.get(host)!, nowMs);
     if (process.alive) this.witness.readRobots(host, text, nowMs, process);
+    this.#forbids.set(host, text.forbids === undefined ? undefined : `https://${host}${text.forbids}`);
+    this.#forbidden(this.#forbids.get(host), nowMs + robotsKeptMs);
     if (text.crawlDelayMs === 0 && text.forbids === undefined) return reply(404);
     const delay = text.crawlDelayMs > 0 ? `Crawl-delay: ${text.crawlDelayMs / 1000}\n` : '';
     return reply(200, `User-agent: *\n${delay}${text.forbids === undefined ? '' : `Disallow: ${text.forbids}$\n`}`);

@@ -28,6 +28,8 @@ export const otherAddress = (url: string): string => `${url}/other`;
 
 export class RestlessUser {
   readonly #options: UserOptions;
+  /** How often something was changed or asked for. */
+  meddled = 0;
 
   constructor(options: UserOptions) {
     this.#options = options;
@@ -63,6 +65,7 @@ export class RestlessUser {
     const watched = (await desk.store.pages({ limit: 1000 })).filter(({ page }) => page.url !== urls[0]);
     const page = watched[integer(random, watched.length)]?.page;
     if (!page) return;
+    this.meddled++;
     if (random() < 0.6) {
       loop.probeNow(page.id);
       // Its look may be under way by then.
@@ -91,6 +94,7 @@ export class RestlessUser {
     const there = new Set(watched.map(({ page }) => page.url));
     const missing = this.#options.urls.filter((url) => !there.has(url) && !there.has(otherAddress(url)));
     const resting = watched.filter(({ page }) => page.paused);
+    if (missing.length + resting.length > 0) this.meddled++;
     for (const url of missing) await this.#add(desk, url);
     for (const { page } of resting) await desk.update(page.id, { paused: false });
     return missing.length + resting.length === 0;

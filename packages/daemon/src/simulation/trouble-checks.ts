@@ -1,4 +1,4 @@
-/** What must be true of a collection after days in trouble: nothing lost, nothing doubled, nobody starved. */
+/** What must be true of a collection after days in trouble: nothing lost, nothing doubled. */
 import type { Store } from '../store/port.ts';
 import type { Change } from '../values/change.ts';
 import type { ListedPage } from '../store/port.ts';
@@ -7,13 +7,10 @@ import type { FaultyWeb } from './faulty-web.ts';
 /** The slowest answers take so long, from asking to what they show. */
 const answerMs = 20_000;
 
-/** A night's sleep of the machine, a disk that is full for hours, and the longest that any budget here leaves a page. */
-const patienceMs = 36 * 3_600_000;
-
 export async function wrongAfterwards(
   store: Store,
   web: FaultyWeb,
-  { calmMs, endMs, clockIsSet }: { readonly calmMs: number; readonly endMs: number; readonly clockIsSet: boolean },
+  { calmMs, clockIsSet }: { readonly calmMs: number; readonly clockIsSet: boolean },
 ): Promise<readonly string[]> {
   const changes = await store.changes({ after: 0, limit: 1_000_000 });
   const wrong = [...wrongInLog(changes)];
@@ -28,21 +25,10 @@ export async function wrongAfterwards(
     wrongInVersions(await versionsOf(store, page.id), watched, own, web).forEach(say);
     wrongInPresence(own, clockIsSet ? undefined : web).forEach(say);
   }
-  wrong.push(...starved(web, endMs));
   const unfinished = await store.unfinished();
   // Whatever was under way at the end was so for minutes at most.
   if (unfinished.some(({ atMs }) => atMs < calmMs)) wrong.push('a probe of long ago was never finished');
   return wrong;
-}
-
-/** The page that nobody touches, of the site that is never in trouble: whatever happens to the others, it has its looks. */
-function starved(web: FaultyWeb, endMs: number): readonly string[] {
-  const url = web.urls[0]!;
-  const looks = [...(web.witness.looks.get(url) ?? []), endMs];
-  return looks.flatMap((atMs, index) => {
-    const waitedMs = atMs - (looks[index - 1] ?? atMs);
-    return waitedMs > patienceMs ? [`${url} was not looked at for ${Math.round(waitedMs / 3_600_000)} hours`] : [];
-  });
 }
 
 /** Every change once, in order, without holes. */

@@ -14,9 +14,12 @@ import { createObserver } from '../observe/observe.ts';
 import type { Store } from '../store/port.ts';
 import type { Clock } from '../values/clock.ts';
 import type { Observer } from '../values/observation.ts';
+import type { Probe } from '../values/probe.ts';
 import { faultyStore } from './faulty-store.ts';
 import { FaultyWeb } from './faulty-web.ts';
 import { RestlessUser } from './restless-user.ts';
+import { Starvation } from './starvation.ts';
+import { UnfinishedLooks } from './unfinished-looks.ts';
 import { wrongAfterwards } from './trouble-checks.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import type { Process } from './witness.ts';
@@ -43,6 +46,10 @@ const calmHours = 18;
 const fullMs = hourMs;
 const freeMs = 40 * hourMs;
 const dayMs = 24 * hourMs;
+/** A page whose looks fail is asked for again within six hours, and those of a site that was closed come back within one. */
+const failingMs = 7 * hourMs;
+/** So many times as long as each page waits on average some page may: they change at rates that differ 24-fold, and robots.txt and redirects cost as well. */
+const patience = 4;
 const quietHours = { from: 1, until: 4 };
 /** Worked out without a calendar, since every request asks. */
 const quietUntilMs: NonNullable<SiteRules['quietUntilMs']> = (atMs) => {
@@ -50,6 +57,8 @@ const quietUntilMs: NonNullable<SiteRules['quietUntilMs']> = (atMs) => {
   const quiet = intoDayMs >= quietHours.from * hourMs && intoDayMs < quietHours.until * hourMs;
   return quiet ? atMs - intoDayMs + quietHours.until * hourMs : undefined;
 };
+
+type Place = Omit<ReturnType<typeof circumstances>, 'policy' | 'perHour' | 'robots' | 'clockIsSet'>;
 
 /** What differs from seed to seed. */
 function circumstances(luck: Random) {
@@ -79,6 +88,15 @@ function circumstances(luck: Random) {
   return { sites, pagesPerSite, rules, serverRules, serverOf, policy, perHour, robots, clockIsSet };
 }
 
+/** The longest that a page may wait, by what the budget and the caps leave each, without the time in which it may not be looked at. */
+function patienceMs({ sites, pagesPerSite, rules, serverRules, serverOf }: Place, perHour: number): number {
+  const perPageMs = (pages: number, { count, periodMs }: NonNullable<SiteRules['cap']>) => (pages * periodMs) / count;
+  const byBudget = (sites * pagesPerSite * hourMs) / perHour;
+  const bySite = rules.cap ? perPageMs(pagesPerSite, rules.cap) : 0;
+  const byServer = serverOf('site0') && serverRules.cap ? perPageMs(sites * pagesPerSite, serverRules.cap) : 0;
+  return failingMs + patience * Math.max(byBudget, bySite, byServer);
+}
+
 export async function liveInTrouble(options: TroubleOptions): Promise<TroubleReport> {
   const luck = random(options.seed);
   const clock = new VirtualClock(startMs);
@@ -93,7 +111,11 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
   const web = new FaultyWeb({ clock, random: luck, ...place, requestsPerMs, robots, startMs, isFull, calmMs, endMs });
   const user = new RestlessUser({ clock, random: luck, urls: web.urls, calmMs });
   await user.begin(options.store);
+  const watching = { clock, store: options.store, web, isFull, quietUntilMs: rules.quietUntilMs, endMs };
+  const starvation = new Starvation({ ...watching, boundMs: patienceMs(place, perHour) });
   const full = fullTimes(luck, calmMs);
+  void starvation.watch();
+  const unfinished = new UnfinishedLooks(options.store);
   const wrong: string[] = [];
   let restarts = 0;
   let offMs = 0;
@@ -113,11 +135,16 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
       resolve: (host) => Promise.resolve([serverOf(host) ?? []].flat().map((address) => ({ address, family: 4 }))),
       fetchPage: web.connection(process, offMs),
     });
+    let goesOut: (probe: Probe) => void = () => {};
     const watched: Observer = {
       ...observer,
-      observe: (probe) => {
+      observe: async (probe) => {
         if (knownDown()) wrong.push(`${probe.url} was asked for while nothing could be kept`);
-        return observer.observe(probe);
+        unfinished.left(probe);
+        goesOut(probe);
+        const seen = await observer.observe(probe);
+        if (seen.requests > 0) starvation.looked(probe.pageIds);
+        return seen;
       },
     };
     const loop = new Loop(
@@ -134,6 +161,7 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
       settings,
     );
     web.witness.restarted();
+    await unfinished.begin({ nowMs: processClock.nowMs(), meddled: () => user.meddled });
     void loop.load(set.seen ? set.byMs : 0).then(() => {
       void loop.run(new AbortController().signal);
       if (!clockIsSet) void user.sitAt(loop, store, process);
@@ -144,13 +172,32 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
       clock.suspend(integer(luck, 9 * hourMs));
       await clock.runUntil(clock.nowMs() + integer(luck, hourMs));
     } else await clock.runUntil(killMs < calmMs ? killMs : endMs);
+    if (luck() < 0.3 && clock.nowMs() < calmMs - 2 * hourMs) {
+      // Somebody asks for a page, and the process is killed while its look is under way.
+      const ids = (await options.store.pages({ limit: 1_000 })).map(({ page }) => page.id);
+      const id = ids[integer(luck, ids.length)]!;
+      const out = new Promise<void>((resolve) => (goesOut = ({ pageIds }) => void (pageIds.includes(id) && resolve())));
+      user.meddled++;
+      if (loop.probeNow(id)) await clock.runUntil(clock.nowMs() + hourMs, out);
+      await clock.runUntil(clock.nowMs() + integer(luck, 400));
+    }
     process.alive = false;
     process.diedMs = clock.nowMs();
     loop.die();
     restarts++;
   }
-  wrong.push(...web.witness.violations, ...(await wrongAfterwards(options.store, web, { calmMs, endMs, clockIsSet })));
-  return { wrong, requests: web.witness.requests, restarts, changes: (await options.store.counts()).changes };
+  wrong.push(
+    ...web.witness.violations,
+    ...starvation.starved,
+    ...unfinished.wrong,
+    ...(await wrongAfterwards(options.store, web, { calmMs, clockIsSet })),
+  );
+  return {
+    wrong,
+    requests: web.witness.requests,
+    restarts,
+    changes: (await options.store.counts()).changes,
+  };
 }
 
 /**

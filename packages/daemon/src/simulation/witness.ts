@@ -58,8 +58,6 @@ type WitnessOptions = Pick<
 
 export class Witness {
   readonly violations: string[] = [];
-  /** When each page was asked for, by its URL. */
-  readonly looks = new Map<string, number[]>();
   requests = 0;
   readonly #options: WitnessOptions;
   readonly #logs = new Map<string, Log>();
@@ -140,9 +138,6 @@ export class Witness {
   }
 
   #page(ask: Ask, log: Log, nowMs: number, process: Process, wrong: (what: string) => void): void {
-    const looks = this.looks.get(ask.url.href);
-    if (looks) looks.push(nowMs);
-    else this.looks.set(ask.url.href, [nowMs]);
     const heard = log.robots.get(process);
     if (heard) {
       if (ask.url.pathname === heard.text.forbids && nowMs > heard.atMs + lineMs)
