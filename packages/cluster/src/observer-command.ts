@@ -11,6 +11,7 @@ import { pieces } from './dispatch/wire.ts';
 import { type Joining, type Parting, join, whileWelcome } from './joining.ts';
 import { type Errand, unlooked, unpackErrand } from './observers/errand.ts';
 import { Journal } from './observers/journal.ts';
+import { beginLife } from './observers/life.ts';
 import { type Judge, Lookout } from './observers/lookout.ts';
 import { OnlyOne, whoAsks } from './observers/only-one.ts';
 import { Pulse } from './pulse.ts';
@@ -71,7 +72,8 @@ export async function runObserver(command: ObserverCommand, signal: AbortSignal)
   // The one before may have asked a site a moment before it ended; it stamped the journal at every word.
   const idleMs = clock.nowMs() - (journal.aliveMs ?? -Infinity);
   await clock.sleep(Math.max(0, Math.min(command.spacingMs, command.spacingMs + wordEveryMs - idleMs)), signal);
-  const post = new Post({ ...command, name }, connection, lookout, journal, clock);
+  const life = beginLife(joinPath(command.folder, `${name}.life`));
+  const post = new Post({ ...command, name, life }, connection, lookout, journal, clock);
   const unwanted = Promise.race([joined.refused, only.outdone]);
   return whileWelcome({ ...joined, refused: unwanted }, observer, signal, async (until) => {
     await Promise.all([post.take(until), post.speak(until), patrol(lookout, clock, until)]);
@@ -104,22 +106,19 @@ interface Question {
   readonly factor?: number;
 }
 
+/** With what it is called, and which process of that name it is. */
+type Named = ObserverCommand & { readonly name: string; readonly life: string };
+
 /** What goes between the observer and its coordinators. */
 class Post {
-  readonly #command: ObserverCommand & { readonly name: string };
+  readonly #command: Named;
   readonly #connection: NatsConnection;
   readonly #lookout: Lookout;
   readonly #journal: Journal;
   readonly #clock: Clock;
   readonly #once = new Once();
 
-  constructor(
-    command: ObserverCommand & { readonly name: string },
-    connection: NatsConnection,
-    lookout: Lookout,
-    journal: Journal,
-    clock: Clock,
-  ) {
+  constructor(command: Named, connection: NatsConnection, lookout: Lookout, journal: Journal, clock: Clock) {
     this.#command = command;
     this.#connection = connection;
     this.#lookout = lookout;
@@ -224,7 +223,8 @@ class Post {
 
   #say(more: { readonly leaves?: true } = {}): void {
     const stirred = this.#lookout.stirred(stirredMax);
-    const word = { atMs: this.#clock.nowMs(), ...this.#lookout.counts(), stirred, ...more };
+    const { life } = this.#command;
+    const word = { atMs: this.#clock.nowMs(), life, ...this.#lookout.counts(), stirred, ...more };
     // What was said to a link that is away would be said late, in one breath.
     if (this.#connection.getServer() !== '' && !this.#connection.isClosed())
       this.#connection.publish(subjects.word(this.#command.name), JSON.stringify(word));

@@ -391,6 +391,26 @@ describe('a fleet', () => {
     expect(fleet.reports()).toEqual([]);
   });
 
+  test('one that is there in place of it after it was killed is asked for its pages at once, with all that is to be known', async () => {
+    fleet.heard('near', { ...word, life: '0000000a.1' });
+    await give();
+    expect((await route(10_000))?.errand.pages).toBeDefined();
+    expect((await route(10_000))?.errand.pages).toBeUndefined();
+    expect(lentPerSecond).toBeGreaterThan(0);
+    asked = [];
+    // Of one from another folder nobody knows that the first is dead.
+    for (const life of ['0000000a.1', '0000000b.2', undefined]) fleet.heard('near', { ...word, ...(life && { life }) });
+    expect(asked).toEqual([]);
+    fleet.heard('near', { ...word, life: '0000000b.2' });
+    fleet.heard('near', { ...word, life: '0000000b.4' });
+    expect([asked, lentPerSecond]).toEqual([['look x'], 0]);
+    const again = await route(10_000);
+    expect(again).toMatchObject({ observer: 'near', errand: { mandate: { forMs: 60_000 } } });
+    expect(again?.errand.pages).toBeDefined();
+    fleet.heard('near', { ...word, life: '0000000b.4' });
+    expect(asked).toEqual(['look x']);
+  });
+
   test('loses it at once when it says that it leaves, but for the spacing of its last look', async () => {
     await give();
     await route();

@@ -22,6 +22,7 @@ import {
 } from './errand.ts';
 import { handedBack } from '../dispatch/wire.ts';
 import { Bodies } from './bodies.ts';
+import { succeeds } from './life.ts';
 import { Mandates, type MandatesParts } from './mandates.ts';
 import { Placement, type PlacementParts } from './placement.ts';
 import { reportsOf } from './observer-reports.ts';
@@ -102,8 +103,12 @@ export class Fleet {
   }
 
   heard(name: string, word: Word): void {
+    const before = this.#roster.get(name)?.word.life;
     this.#roster.heard(name, word);
     if (word.leaves) this.#left(name);
+    // Nobody asks for pages that somebody looks at by itself, and whoever did is dead.
+    else if (succeeds(word.life, before))
+      for (const id of this.#placement.lapse(name, this.#parts.mandateMs)) this.#parts.probeSoon(id);
     const strange: string[] = [];
     for (const id of word.stirred) {
       const page = this.#parts.pageOf(id)?.page;

@@ -5,7 +5,7 @@
 import type { Bodies } from './bodies.ts';
 import { type Mandates, paceBehind } from './mandates.ts';
 import type { Roster, RosterParts } from './roster.ts';
-import { type SiteBook, type Watched, documentsOf, linkOf, looksPerDay } from './site-book.ts';
+import { type SiteBook, type Watched, documentsOf, linkOf, looksPerDay, requestsPerLook } from './site-book.ts';
 import { type ObserverFacts, whereFrom } from './vantage-points.ts';
 
 /** How long a site waits for the answers to its errands before it is given to another: then it stays where it is. */
@@ -78,6 +78,20 @@ export class Placement {
   #assume(site: string, book: SiteBook, pages: number): void {
     const perPage = this.#parts.budgetPerSecond() / Math.max(1, this.#parts.pageCount());
     this.#mandates.lend(site, '', pages * perPage, this.#parts.clock.nowMs(), book.mandateEndsMs);
+  }
+
+  /** The observer has none of its mandates any more, and still its sites; answers the pages that it looked at by itself. */
+  lapse(observer: string, mandateMs: number): readonly string[] {
+    const pages = this.#pagesBySite();
+    return [...this.#sites].flatMap(([site, book]) => {
+      if (book.observer !== observer) return [];
+      const isLent = ({ page: { url, paused } }: Watched): boolean =>
+        !paused && (1000 * requestsPerLook(book)) / this.#mandates.perSecondOf(site, url) < mandateMs;
+      const lent = (pages.get(site) ?? []).filter(isLent);
+      this.#mandates.endAt(site, this.#parts.clock.nowMs());
+      book.said.clear();
+      return lent.map(({ page }) => page.id);
+    });
   }
 
   async recall(): Promise<void> {

@@ -23,6 +23,8 @@ export interface Word {
   readonly wholeBytes: number;
   readonly sentBytes: number;
   readonly stirred: readonly string[];
+  /** Which process says it (life.ts). */
+  readonly life?: string;
   /** It is its last: nobody looks from there any more, and nothing is untold. */
   readonly leaves?: boolean;
 }

@@ -78,3 +78,23 @@ describe.each(trials)('an observer that has some of the sites, policy %s, seed %
     await world.store.close();
   });
 });
+
+test('one that is started in place of an observer that was killed looks at all of its pages at once', async () => {
+  const { world, observed } = await start('uniform', 1);
+  await world.clock.runUntil(startMs + 10 * minuteMs);
+  const nearPages = [...observed.loop.collection].filter(({ page }) => page.site.startsWith('near'));
+  const killedMs = world.clock.nowMs();
+  observed.restart();
+  await world.clock.runUntil(killedMs + 2 * minuteMs);
+  const waits = nearPages.map(
+    ({ page }) => observed.looked.find(({ url, atMs }) => url === page.url && atMs >= killedMs)!.atMs - killedMs,
+  );
+  expect(waits).toHaveLength(15);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(20_000);
+  // By itself again, as often as before, and no more often than the budget allows.
+  const after = observed.looked.filter(({ url, atMs }) => url.includes('near') && atMs > killedMs + minuteMs);
+  expect(after.filter(({ who }) => who === 'near').length).toBeGreaterThan(40);
+  observed.looked.forEach(({ atMs }, i) => expect(i + 1).toBeLessThanOrEqual((2 * (atMs - startMs)) / 1000 + 2));
+  observed.end();
+  await world.store.close();
+});

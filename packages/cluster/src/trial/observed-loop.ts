@@ -33,7 +33,8 @@ export class ObservedLoop implements Observer {
   readonly #world: World;
   readonly #isNear: (site: string) => boolean;
   readonly #end = new AbortController();
-  readonly #lookout: Lookout;
+  #lookout: Lookout;
+  #lives = 1;
   readonly fleet: Fleet;
   readonly looked: Looked[] = [];
   /** Who got which site, in order. */
@@ -45,8 +46,7 @@ export class ObservedLoop implements Observer {
     const { clock } = world;
     this.#world = world;
     this.#isNear = isNear;
-    const near: Observer = { observe: (probe) => this.#look('near', probe), close: () => Promise.resolve() };
-    this.#lookout = new Lookout(near, judge, clock);
+    this.#lookout = this.#begin();
     const request = async (_subject: string, words: string) => {
       const answer = await this.#reply(JSON.parse(words) as Question);
       return { json: () => answer };
@@ -72,6 +72,17 @@ export class ObservedLoop implements Observer {
     });
   }
 
+  #begin(): Lookout {
+    const near: Observer = { observe: (probe) => this.#look('near', probe), close: () => Promise.resolve() };
+    return new Lookout(near, judge, this.#world.clock);
+  }
+
+  /** Another is there in place of the observer, which has been killed. */
+  restart(): void {
+    this.#lookout = this.#begin();
+    this.#lives++;
+  }
+
   static async start(world: World, policy: Policy, settings: LoopSettings, isNear: (site: string) => boolean) {
     const observed = new ObservedLoop(world, settings.spacingMs, isNear);
     observed.loop = await startLoop(world, policy, settings, undefined, { observer: observed });
@@ -87,7 +98,8 @@ export class ObservedLoop implements Observer {
       }
     };
     void every(2_000, () => {
-      const word = { atMs: clock.nowMs(), ...this.#lookout.counts(), stirred: this.#lookout.stirred(500) };
+      const life = `00000000.${this.#lives}`;
+      const word = { atMs: clock.nowMs(), life, ...this.#lookout.counts(), stirred: this.#lookout.stirred(500) };
       this.fleet.heard(name, word);
     });
     void every(5_000, () => this.fleet.decide());
