@@ -270,6 +270,13 @@ test.each([
   expect(asked).toBe(2);
 });
 
+test.each([0, internal])('an answer that is whole counts, and its reset with code %i does not', async (code) => {
+  const host = await http2(({ socket, stream }) =>
+    socket.write(Buffer.concat([begun(stream), frame('data', endStream, stream, some), reset(stream, code)])),
+  );
+  expect(await outcome(host)).toBe('fetched');
+});
+
 test('a decompression bomb', async () => {
   const packed = gzipSync(Buffer.alloc(bombBytes));
   const host = await http2(({ socket, stream }) => {

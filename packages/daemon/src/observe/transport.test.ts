@@ -1,6 +1,6 @@
 /** Connections as they are really made: HTTP/2, proxies, keep-alive, spacing as a real server sees it. */
 import { createServer as createHttpServer, request as httpRequest } from 'node:http';
-import { createSecureServer } from 'node:http2';
+import { constants, createSecureServer } from 'node:http2';
 import { connect, createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
@@ -57,6 +57,28 @@ test('HTTP/2 is spoken where it is offered, over one connection', async () => {
   expect(versions).toEqual(['2.0', '2.0', '2.0', '2.0']);
   expect(connections).toBe(1);
 });
+
+test.each([10, 400_000])(
+  'an HTTP/2 answer of %i bytes that is whole stays so when its stream is reset without error',
+  async (bytes) => {
+    // RFC 9113, 8.1: so a server says that it need not read the rest of what was sent to it.
+    const server = createSecureServer({ cert: certificates.good, key: certificates.key });
+    let resets = 0;
+    server.on('stream', (stream, { ':path': path }) => {
+      stream.respond({ ':status': path === '/robots.txt' ? 404 : 200 });
+      stream.end('x'.repeat(bytes));
+      const reset = () => (resets++, stream.close(constants.NGHTTP2_NO_ERROR));
+      if (path === '/soon') stream.on('finish', reset);
+      else reset();
+    });
+    const origin = `https://127.0.0.1:${await listen(server)}`;
+    const using = observer({ authorities: [certificates.authority] });
+    for (const path of ['/at-once', '/soon', '/at-once'])
+      expect(bodyOf(await using.observe(probeOf(`${origin}${path}`)))).toHaveLength(bytes);
+    expect(await using.submit!(`${origin}/hub`, { unread: 'y'.repeat(300_000) })).toBe(200);
+    expect(resets).toBe(5);
+  },
+);
 
 test('a connection is kept for the next look', async () => {
   const sockets = new Set<Socket>();
