@@ -13,9 +13,9 @@ const pagesOf = (name: string, sites: number, perSite: number, weight: number): 
     return { url: `https://${site}/${i}`, site, law: poissonLaw(minuteMs), settings: { weight } };
   });
 
-/** A loop over a few sites that answer, of pages that are worth many looks, and many that accept and say nothing, the latter not watched yet. */
-async function beside(hanging: number) {
-  const pages = [...pagesOf('hangs', hanging, 4, 1), ...pagesOf('well', 5, 1, 1000)];
+/** A loop over a few sites that answer, of pages that are worth so many of the others, and many that accept and say nothing, the latter not watched yet. */
+async function beside(hanging: number, weight: number) {
+  const pages = [...pagesOf('hangs', hanging, 4, 1), ...pagesOf('well', 5, 1, weight)];
   const siteLaw = (site: string) => (site.startsWith('hangs') ? { ...calmSite, timeOutChance: 1 } : calmSite);
   const world = await createWorld({ seed: 1, startMs, store: memoryStore(), pages, siteLaw });
   const all = await world.store.pages({ limit: 10_000 });
@@ -37,7 +37,7 @@ async function beside(hanging: number) {
 }
 
 test('hundreds of sites that accept and say nothing leave robots for those that answer', async () => {
-  const { loop, hangs, pace } = await beside(250);
+  const { loop, hangs, pace } = await beside(250, 1000);
   await pace(2);
   const alone = await pace(3);
   for (const watched of hangs) loop.watch(watched);
@@ -48,4 +48,17 @@ test('hundreds of sites that accept and say nothing leave robots for those that 
   expect(with250.gapMs).toBeLessThan(3 * alone.gapMs);
   // They are not given up either.
   expect(with250.hangingPerMinute).toBeGreaterThan(settings.robots / 2);
+});
+
+test('what sites that say nothing cannot use of the budget goes to others, also where their pages are worth as much', async () => {
+  const { loop, hangs, pace } = await beside(250, 1);
+  await pace(2);
+  const alone = await pace(3);
+  for (const watched of hangs) loop.watch(watched);
+  // Until each of them has been asked once: so many at a time as unknown sites have robots.
+  await pace(5);
+  const after = await pace(5);
+  loop.die();
+  expect(after.healthyPerMinute).toBeGreaterThan(0.9 * alone.healthyPerMinute);
+  expect(after.hangingPerMinute).toBeGreaterThan(settings.robots / 2);
 });

@@ -165,7 +165,8 @@ export class Indexing {
   async #gather(): Promise<void> {
     if (this.#isGathered()) return;
     const gathered = new AbortController();
-    this.#gathered = () => gathered.abort('gathered');
+    const end = (): void => gathered.abort('gathered');
+    this.#gathered = end;
     await this.#parts.clock.sleep(gatherMs, gathered.signal);
   }
 

@@ -93,7 +93,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: FetchOptions;
   readonly #ask: Ask;
   readonly #resolve: (answer: Raw) => void;
-  readonly #stop: () => void;
+  // A field, as a function that is assigned is made to last: it would keep the whole exchange until all memory is gone through.
+  readonly #stop = (): void => this.#end(new LimitReached('stopped', 'the look was ended before it was done'));
   // The wire's own time, which stays real when the daemon's clock runs fast.
   readonly #begunMs = performance.now();
   #timer: NodeJS.Timeout;
@@ -111,7 +112,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#ask = ask;
     this.#resolve = resolve;
     this.#timer = setTimeout(() => this.#late(), Math.min(options.limits.firstByteMs, options.limits.totalMs));
-    this.#stop = () => this.#end(new LimitReached('stopped', 'the look was ended before it was done'));
     ask.signal?.addEventListener('abort', this.#stop, { once: true });
   }
 
