@@ -192,3 +192,41 @@ test('requests before one that a slow disk had noted far ahead are where they we
   expect(seen).toEqual([0, 3_000, 20_000].map((takesMs) => ({ takesMs, first: 0, last: 0 })));
   await store.close();
 });
+
+test.each([{ cap: { count: 2, periodMs: hourMs } }, { spacingMs: hourMs }])(
+  'a request whose connection took its time when its process was killed counts from when its server may have seen it: %j',
+  async (rules) => {
+    const store = memoryStore();
+    const clock = new VirtualClock(startMs);
+    const seen: number[] = [];
+    let life = 0;
+    const start = (connectMs: number) => {
+      const own = ++life;
+      const fetchPage = async ({ url }: Ask): Promise<Answer> => {
+        await clock.sleep(connectMs);
+        seen.push(clock.nowMs());
+        await clock.sleep(1_000);
+        if (own !== life) await new Promise<void>(() => {});
+        return notThere(url, clock.nowMs());
+      };
+      const observer = createObserver({ ...usual, clock, siteRules: () => rules, fetchPage });
+      void new CappedSites({ clock, observer, store }, notSet);
+      const probe = { url: 'https://a.example/robots.txt', site: 'a.example', pageIds: [], validators: {} } as const;
+      return (id: string) => observer.observe({ ...probe, id, atMs: clock.nowMs() });
+    };
+    // Until it is killed: one that has reached its server, and is not answered yet.
+    void start(25_000)('killed');
+    await clock.runUntil(startMs + 25_500);
+    expect(seen).toHaveLength(1);
+    const look = start(0);
+    while (seen.length < 3 && clock.nowMs() < startMs + 4 * hourMs) {
+      await clock.runUntil(clock.nowMs() + 100, look(String(clock.nowMs())));
+      await clock.runUntil(clock.nowMs() + 5_000);
+    }
+    expect(seen).toHaveLength(3);
+    const apart = 'cap' in rules ? seen[2]! - seen[0]! : seen[1]! - seen[0]!;
+    expect(apart).toBeGreaterThanOrEqual(hourMs);
+    expect(apart).toBeLessThan(hourMs + 90_000);
+    await store.close();
+  },
+);

@@ -12,6 +12,8 @@ import type { CapBook } from './values/observation.ts';
 const unwrittenShare = 1 / 128;
 /** Longer than a write takes; a busy disk is written to once more. */
 const notedAheadMs = 1_000;
+/** A request reaches its server within this time, or not at all: as long as the wire waits for the first byte of an answer. */
+const onTheWayMs = 30_000;
 
 interface CappedParts extends Pick<LoopParts, 'clock' | 'observer'> {
   readonly store: Pick<Store, 'recall' | 'remember'>;
@@ -62,7 +64,10 @@ export class CappedSites implements CapBook {
     return false;
   }
 
-  /** What may not have been written counts as asked for now. */
+  /**
+   * What may not have been written counts as asked for now, and what was on its way when that was written, as nobody noted when it
+   * arrived, as seen as late as it can have been.
+   */
   async recall(site: string): Promise<readonly number[]> {
     const { clock, store } = this.#parts;
     const saved = await store.recall(keyOf(site));
@@ -73,6 +78,8 @@ export class CappedSites implements CapBook {
     // None went out later than now: where the clock was set back unseen, the last is taken for just over.
     const setByMs = Math.min(this.#clockBook.totalMs, nowMs + aheadMs - kept.at(-1)!);
     const unknown = Math.floor(kept.length * unwrittenShare);
-    return [...kept.map((atMs) => Math.min(nowMs, atMs + setByMs)), ...Array<number>(unknown).fill(nowMs)];
+    const notedMs = kept.at(-1)! - aheadMs;
+    const seen = kept.map((atMs) => Math.min(nowMs, (atMs < notedMs ? atMs : atMs + onTheWayMs) + setByMs));
+    return [...seen, ...Array<number>(unknown).fill(nowMs)];
   }
 }

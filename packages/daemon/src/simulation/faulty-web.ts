@@ -247,8 +247,13 @@ export class FaultyWeb {
   async #answer(ask: Ask, process: Process): Promise<Answer> {
     const { clock, random } = this.#options;
     const host = ask.url.hostname;
+    // Until it is connected nobody there sees anything, and a process that is killed meanwhile was never there.
+    const wentOutMs = clock.nowMs();
+    const isSlow = at(this.#weather.get(host)!, wentOutMs) === 'slow';
+    await clock.sleep(integer(random, isSlow ? 8_000 : 50));
+    if (!process.alive) return new Promise<Answer>(() => {});
     const askedAtMs = clock.nowMs();
-    const counted = this.witness.asked(ask, askedAtMs, process);
+    this.witness.asked(ask, askedAtMs, process, wentOutMs);
     const condition = at(this.#weather.get(host)!, askedAtMs);
     await clock.sleep(
       condition === 'down'
@@ -257,7 +262,6 @@ export class FaultyWeb {
           ? 3_000 + integer(random, 15_000)
           : 20 + integer(random, 400),
     );
-    if (!process.alive) counted.unheard();
     const nowMs = clock.nowMs();
     const fails = (code: string): Answer => ({
       kind: 'failed',

@@ -114,8 +114,8 @@ export class Witness {
     this.#tokens = Math.max(0, this.#tokens);
   }
 
-  /** Answers how to strike the request from the cap's count: whether it was ever seen, a process killed meanwhile cannot know. */
-  asked(ask: Ask, nowMs: number, process: Process): { readonly unheard: () => void } {
+  /** A request has come; it went out a moment before. */
+  asked(ask: Ask, nowMs: number, process: Process, wentOutMs = nowMs): void {
     const { rules, serverOf, serverRules } = this.#options;
     this.requests++;
     const log = this.#log(ask.url.hostname);
@@ -124,17 +124,16 @@ export class Witness {
     };
     const againMs = this.#leaveAloneUntilMs(log, process);
     if (nowMs < againMs) wrong(`${againMs - nowMs} ms before it may be asked again`);
-    if (rules.quietUntilMs?.(nowMs) !== undefined) wrong('in its quiet hours');
+    if (rules.quietUntilMs?.(wentOutMs) !== undefined) wrong('in its quiet hours');
     const address = serverOf(ask.url.hostname);
-    const strikes = [visit(log, rules, nowMs, wrong)];
+    visit(log, rules, nowMs, wrong);
     if (address !== undefined) {
       const server = this.#servers.get(address) ?? { capped: [], lastMs: -Infinity };
       this.#servers.set(address, server);
-      strikes.push(visit(server, serverRules, nowMs, (what) => wrong(`${what} to ${address}`)));
+      visit(server, serverRules, nowMs, (what) => wrong(`${what} to ${address}`));
     }
     if (ask.url.pathname !== '/robots.txt') this.#page(ask, log, nowMs, process, wrong);
     this.#pay(nowMs, wrong);
-    return { unheard: () => strikes.forEach((strike) => strike()) };
   }
 
   #page(ask: Ask, log: Log, nowMs: number, process: Process, wrong: (what: string) => void): void {
@@ -158,8 +157,8 @@ export class Witness {
   }
 }
 
-/** Notes the request against spacing and cap; answers how to strike it from the cap's count. */
-function visit(to: Visits, { spacingMs, cap }: SiteRules, nowMs: number, wrong: (what: string) => void): () => void {
+/** Notes the request against spacing and cap. */
+function visit(to: Visits, { spacingMs, cap }: SiteRules, nowMs: number, wrong: (what: string) => void): void {
   if (nowMs - to.lastMs < spacingMs) wrong(`${nowMs - to.lastMs} ms after the last request`);
   if (cap) {
     const before = to.capped.at(-cap.count);
@@ -169,8 +168,4 @@ function visit(to: Visits, { spacingMs, cap }: SiteRules, nowMs: number, wrong: 
   }
   to.capped.push(nowMs);
   to.lastMs = nowMs;
-  return () => {
-    const place = to.capped.lastIndexOf(nowMs);
-    if (place >= 0) to.capped.splice(place, 1);
-  };
 }
