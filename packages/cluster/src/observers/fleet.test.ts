@@ -409,6 +409,7 @@ describe('a fleet', () => {
     expect(again?.errand.pages).toBeDefined();
     fleet.heard('near', { ...word, life: '0000000b.4' });
     expect(asked).toEqual(['look x']);
+    expect(lentPerSecond).toBeGreaterThan(0);
   });
 
   test('loses it at once when it says that it leaves, but for the spacing of its last look', async () => {

@@ -167,7 +167,8 @@ export class Fleet {
     book.errands++;
     const audits = book.errands % auditEvery === 0 && this.#roster.isThere(book.observer);
     if (audits && (await this.#placement.alone(book, () => this.#placement.letGo(probe.site, book)))) return undefined;
-    return this.#errand(book.observer, book, probe, this.#mandate(book.observer, book, probe, nowMs));
+    const waits = this.#placement.othersWait(probe.url);
+    return this.#errand(book.observer, book, probe, waits ? once : this.#mandate(book.observer, book, probe, nowMs));
   }
 
   /** An observer that has not been tried at the site looks a few times, without a mandate; at what home has seen, to compare. */

@@ -11,6 +11,8 @@ import { type ObserverFacts, whereFrom } from './vantage-points.ts';
 /** How long a site waits for the answers to its errands before it is given to another: then it stays where it is. */
 const answersMsMax = 2_000;
 const answersPollMs = 20;
+/** For how long nothing is lent because pages of lapsed mandates have not been asked for: some may have gone, or rest. */
+const lapsedMsMax = 60_000;
 
 export interface PlacementParts extends RosterParts {
   readonly spacingMs: number;
@@ -27,6 +29,7 @@ export class Placement {
   readonly #roster: Roster;
   readonly #mandates: Mandates;
   readonly #bodies: Bodies;
+  #lapsed: { readonly urls: Set<string>; readonly untilMs: number } = { urls: new Set(), untilMs: -Infinity };
 
   constructor(
     parts: PlacementParts,
@@ -80,18 +83,26 @@ export class Placement {
     this.#mandates.lend(site, '', pages * perPage, this.#parts.clock.nowMs(), book.mandateEndsMs);
   }
 
+  /** Whether pages of lapsed mandates wait to be asked for, other than this one, which is now: what is lent before would be lacking for them. */
+  othersWait(url: string): boolean {
+    this.#lapsed.urls.delete(url);
+    return this.#lapsed.urls.size > 0 && this.#parts.clock.nowMs() < this.#lapsed.untilMs;
+  }
+
   /** The observer has none of its mandates any more, and still its sites; answers the pages that it looked at by itself. */
   lapse(observer: string, mandateMs: number): readonly string[] {
     const pages = this.#pagesBySite();
-    return [...this.#sites].flatMap(([site, book]) => {
+    const lapsed = [...this.#sites].flatMap(([site, book]) => {
       if (book.observer !== observer) return [];
       const isLent = ({ page: { url, paused } }: Watched): boolean =>
         !paused && (1000 * requestsPerLook(book)) / this.#mandates.perSecondOf(site, url) < mandateMs;
       const lent = (pages.get(site) ?? []).filter(isLent);
       this.#mandates.endAt(site, this.#parts.clock.nowMs());
       book.said.clear();
-      return lent.map(({ page }) => page.id);
+      return lent.map(({ page }) => page);
     });
+    this.#lapsed = { urls: new Set(lapsed.map(({ url }) => url)), untilMs: this.#parts.clock.nowMs() + lapsedMsMax };
+    return lapsed.map(({ id }) => id);
   }
 
   async recall(): Promise<void> {
