@@ -1,12 +1,12 @@
 /** `revisit observer`: stands near its sources, remembers, and reports what is new. */
 import { join as joinPath } from 'node:path';
-import { type JsMsg, jetstream } from '@nats-io/jetstream';
-import { type NatsConnection, headers } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { type Clock, type Locked, type Observer, lockFolder, steadyClock } from 'revisit/ports';
-import { Intake } from './dispatch/intake.ts';
-import { HeldLeave } from './dispatch/leave.ts';
+import { sendResult } from './dispatch/by-hand.ts';
+import { Intake, type Task } from './dispatch/intake.ts';
+import { type Beginner, HeldLeave } from './dispatch/leave.ts';
 import { Once, type Pieces } from './dispatch/once.ts';
-import { pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
+import { streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { pieces } from './dispatch/wire.ts';
 import { type Joining, type Parting, join, whileWelcome } from './joining.ts';
 import { type Errand, unlooked, unpackErrand } from './observers/errand.ts';
@@ -36,7 +36,6 @@ const stirredMax = 500;
  * that the coordinator had heard when it sent the errand.
  */
 const freshMs = 3_000;
-const restMs = 500;
 const patrolMsMax = 500;
 
 export async function runObserver(command: ObserverCommand, signal: AbortSignal): Promise<Parting> {
@@ -129,29 +128,33 @@ class Post {
   /** Errands, until the signal; what has begun is finished. */
   take(signal: AbortSignal): Promise<void> {
     const intake = new Intake({
-      connection: this.#connection,
-      clock: this.#clock,
+      ...this.#self,
+      kind: 'errands',
       breadth: this.#command.breadth,
       stream: streams.errands,
       consumer: this.#command.name,
-      work: (message) => this.#handle(message),
+      work: (task) => this.#handle(task),
       // The servers are away, or no coordinator has heard of us yet.
       trouble: () => {},
     });
     return intake.run(signal);
   }
 
-  async #handle(message: JsMsg): Promise<void> {
-    const errand = unpackErrand(message.data);
-    if (!errand) return message.term();
-    const alive = setInterval(() => message.working(), workingEveryMs);
+  get #self(): Beginner {
+    return { connection: this.#connection, clock: this.#clock, name: this.#command.name };
+  }
+
+  async #handle(task: Task): Promise<void> {
+    const errand = unpackErrand(task.data);
+    if (!errand) return task.done();
+    // Whether it was answered is asked for in vain: it will be.
+    if (task.byHand && this.#once.isUnderWay(errand.probe.id)) return;
+    const alive = setInterval(() => task.working(), workingEveryMs);
     try {
-      const again = message.info.deliveryCount > 1;
-      const answer = await this.#once.answer(errand.probe.id, () => this.#answer(errand, again));
-      if (answer) await this.#send(errand.probe.id, errand.probe.site, answer);
-      message.ack();
-    } catch (error) {
-      this.#command.log('warn', 'a report could not be sent', { error: (error as Error).message });
+      const { probe } = errand;
+      const answer = await this.#once.answer(probe.id, () => this.#answer(errand, task.again));
+      if (!answer || (await sendResult(this.#self, probe, answer, task.byHand))) task.done();
+      else this.#command.log('warn', 'a report could not be sent', { probe: probe.id });
     } finally {
       clearInterval(alive);
     }
@@ -165,7 +168,7 @@ class Post {
     if (again && !this.#lookout.knows(errand)) return handBack();
     // While a mandate is fresh nobody else can have been given the site; what was only to be tried, others may have by now.
     const isFresh = mandate.forMs > 0 && this.#clock.nowMs() - mandate.sinceMs <= freshMs;
-    const leave = new HeldLeave({ ...this.#command, connection: this.#connection, clock: this.#clock }, probe);
+    const leave = new HeldLeave(this.#self, probe);
     const said = isFresh ? 'yes' : await leave.begin();
     if (said === 'no') return undefined;
     if (said === 'back') return handBack();
@@ -173,31 +176,6 @@ class Post {
     const mayAsk = mandate.forMs === 0 ? () => leave.holds() : undefined;
     const answer = await this.#lookout.answer(errand, mayAsk);
     return leave.isOver ? handBack() : pieces(answer ?? new Uint8Array());
-  }
-
-  async #send(probe: string, site: string, parts: Pieces): Promise<void> {
-    const stream = jetstream(this.#connection);
-    for (const [place, piece] of parts.entries()) {
-      const about = headers();
-      about.set('probe', probe);
-      if (parts.length > 1) {
-        about.set('piece', String(place));
-        about.set('pieces', String(parts.length));
-      }
-      for (;;) {
-        try {
-          await stream.publish(subjects.observation(shardOf(site), this.#command.name), piece, {
-            headers: about,
-            msgID: `${probe}/${this.#command.name}/${place}`,
-            timeout: pullMs,
-          });
-          break;
-        } catch (error) {
-          if (this.#connection.isClosed()) throw error;
-          await this.#clock.sleep(restMs);
-        }
-      }
-    }
   }
 
   /** Says every two seconds that it is there, and what it has found as soon as it has; and answers questions. */

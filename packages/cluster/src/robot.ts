@@ -5,21 +5,21 @@
  * What becomes of a probe here:
  *   new           looked at when its coordinator says that nobody else has begun it; while that takes, the server hears now
  *                 and then that somebody is at it
- *   begun         by another, or nobody waits for it any more, whatever the server says: let go of without a word
- *   come before   another robot had it and fell silent: when that one looked nobody knows, so it is handed back unlooked and
+ *   begun         by another, whatever the server says: held for that one, and let go of when nobody waits for it any more
+ *   left          by another that began it and fell silent: when that one looked nobody knows, so it is handed back unlooked and
  *                 its coordinator asks again when the site's spacing from now has passed
  *   ours before   its result is sent again, without a look
  *   slept over    this process was stopped while it had the probe: handed back likewise
  *   cut off       its leave ended between two requests of the look and could not be had again: the rest is not asked for, and it is handed
  *                 back likewise when there is a link again
  */
-import { type JsMsg, jetstream } from '@nats-io/jetstream';
-import { type NatsConnection, headers } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock, Observer, Probe } from 'revisit/ports';
-import { Intake } from './dispatch/intake.ts';
-import { HeldLeave, sayThere, self } from './dispatch/leave.ts';
+import { sendResult } from './dispatch/by-hand.ts';
+import { Intake, type Task } from './dispatch/intake.ts';
+import { HeldLeave, sayThere } from './dispatch/leave.ts';
 import { Once, type Pieces } from './dispatch/once.ts';
-import { consumers, pullMs, shardOf, streams, subjects, workingEveryMs } from './dispatch/streams.ts';
+import { consumers, streams, workingEveryMs } from './dispatch/streams.ts';
 import { handedBack, packObservation, unpackProbe } from './dispatch/wire.ts';
 import type { Pulse } from './pulse.ts';
 
@@ -37,10 +37,6 @@ export interface RobotOptions {
 
 /** Often enough that several are heard within two leases. */
 const sayEveryMs = 2_000;
-/** Between two tries to send a result while the servers are away. */
-const restMs = 500;
-/** A result that cannot be sent for so long is of no use: its page has been looked at again. */
-const sendMsMax = 10 * 60_000;
 
 const noProbes =
   'no probes can be had: the NATS servers are away or without JetStream, or no coordinator has been there yet; it is tried again';
@@ -52,14 +48,16 @@ export class Robot {
 
   constructor(options: RobotOptions) {
     this.#options = options;
-    const { connection, clock, breadth, log } = options;
+    const { connection, clock, name, breadth, log } = options;
     this.#intake = new Intake({
       connection,
       clock,
+      name,
+      kind: 'probes',
       breadth,
       stream: streams.probes,
       consumer: consumers.robots,
-      work: (message) => this.#handle(message),
+      work: (task) => this.#handle(task),
       trouble: (error) => log('warn', noProbes, { error: error.message }),
       mended: () => log('info', 'probes come again'),
     });
@@ -77,18 +75,20 @@ export class Robot {
     }
   }
 
-  async #handle(message: JsMsg): Promise<void> {
+  async #handle(task: Task): Promise<void> {
     const { log } = this.#options;
-    const probe = unpackProbe(message.data);
+    const probe = unpackProbe(task.data);
     if (!probe) {
-      log('warn', 'a message that is no probe was refused', { subject: message.subject });
-      message.term();
+      log('warn', 'a message that is no probe was refused');
+      task.done();
       return;
     }
-    const alive = setInterval(() => message.working(), workingEveryMs);
+    // Whether it was answered is asked for in vain: it will be.
+    if (task.byHand && this.#once.isUnderWay(probe.id)) return;
+    const alive = setInterval(() => task.working(), workingEveryMs);
     try {
-      const pieces = await this.#answer(probe, message.info.deliveryCount > 1);
-      if (!pieces || (await this.#send(probe, pieces))) message.ack();
+      const pieces = await this.#answer(probe);
+      if (!pieces || (await sendResult(this.#options, probe, pieces, task.byHand))) task.done();
       else log('warn', 'a result could not be sent', { probe: probe.id });
     } finally {
       clearInterval(alive);
@@ -96,9 +96,9 @@ export class Robot {
   }
 
   /** Undefined where nothing is to be said. */
-  #answer(probe: Probe, again: boolean): Promise<Pieces | undefined> {
+  #answer(probe: Probe): Promise<Pieces | undefined> {
     return this.#once.answer(probe.id, async () =>
-      again || this.#options.pulse.isDrowsy ? this.#handBack(probe) : this.#look(probe),
+      this.#options.pulse.isDrowsy ? this.#handBack(probe) : this.#look(probe),
     );
   }
 
@@ -117,30 +117,5 @@ export class Robot {
     if (said === 'back' || pulse.sleptSince(sinceMs)) return this.#handBack(probe);
     const observation = await observer.observe(probe, undefined, () => leave.holds());
     return leave.isOver || pulse.sleptSince(sinceMs) ? this.#handBack(probe) : packObservation(observation);
-  }
-
-  /** Until the server has it all; false when that would help nobody any more. */
-  async #send(probe: Probe, pieces: Pieces): Promise<boolean> {
-    const { connection, clock, name } = this.#options;
-    const stream = jetstream(connection);
-    const subject = subjects.observation(shardOf(probe.site), name);
-    const untilMs = clock.nowMs() + sendMsMax;
-    for (const [place, piece] of pieces.entries()) {
-      const about = headers();
-      about.set('probe', probe.id);
-      about.set('process', self);
-      about.set('piece', String(place));
-      about.set('pieces', String(pieces.length));
-      for (;;) {
-        try {
-          await stream.publish(subject, piece, { headers: about, msgID: `${probe.id}/${place}`, timeout: pullMs });
-          break;
-        } catch {
-          if (clock.nowMs() >= untilMs || connection.isClosed()) return false;
-          await clock.sleep(restMs);
-        }
-      }
-    }
-    return true;
   }
 }

@@ -19,6 +19,10 @@ const slowMs = 5_000;
 /** Of the robots, those that slow sites may keep, and those that slow sites and unknown ones may: the others stay for sites that answer. */
 const slowShare = 1 / 2;
 const unsureShare = 3 / 4;
+/** To the plan slow sites stand together at a server of so few looks a second: what they cannot use of the budget is for the others. */
+const slowPlace = -1;
+/** How long a look there takes: as long as the wire waits for a first byte. */
+const slowLookSeconds = 30;
 /** As long as the wire keeps somebody waiting who wants to see a page; between two looks at a gate that others pass as well. */
 const turnMsMax = 10_000;
 const turnPollMs = 10;
@@ -47,6 +51,8 @@ export class SiteDoors {
   /** Sites that are left alone, and until when. */
   readonly #holds = new Map<string, Hold>();
   clockSetByMs: ClockSetByMs = 0;
+  /** The robots that slow sites may have. */
+  #slowMax = 1;
   /** By address; and of each site that was reached, where it stands. */
   readonly #servers = new Map<string, Server>();
   readonly #standsAt = new Map<number, Server>();
@@ -72,14 +78,17 @@ export class SiteDoors {
 
   /** So many robots may be out. One that is alone serves everybody, and of two slow sites have one. */
   share(robots: number): void {
-    const slowMax = Math.max(1, Math.floor(slowShare * robots));
-    this.gates.share(slowMax, Math.max(slowMax + 1, Math.floor(unsureShare * robots)));
+    this.#slowMax = Math.max(1, Math.floor(slowShare * robots));
+    this.gates.share(this.#slowMax, Math.max(this.#slowMax + 1, Math.floor(unsureShare * robots)));
   }
 
   /** A look at the site kept its robot for so long. One that answers is as good as any, whatever time it takes. */
   looked(site: string, tookMs: number, answered: boolean): void {
     const isSlow = !answered && tookMs >= slowMs;
-    this.gates.setPromptness(this.#collection.sites.index(site), isSlow ? 'slow' : 'prompt');
+    const index = this.#collection.sites.index(site);
+    if (!isSlow && this.gates.promptnessOf(index) === 'prompt') return;
+    this.gates.setPromptness(index, isSlow ? 'slow' : 'prompt');
+    this.#place(index);
   }
 
   /** Sites that answered soon for an earlier process; of others nobody knows whether they answered. */
@@ -134,10 +143,20 @@ export class SiteDoors {
   }
 
   #join(site: number, { said, number, sites }: Server): void {
-    const shared = sites.size > 1 ? number : undefined;
-    this.gates.stand(site, shared, said.spacingMs, said.connections);
-    const open = this.#openShare(said.address, this.#parts.siteRules?.(said.address));
-    this.#plan.standAt(site, shared, looksPerSecondMost(said.spacingMs, said.cap) * open);
+    this.gates.stand(site, sites.size > 1 ? number : undefined, said.spacingMs, said.connections);
+    this.#place(site);
+  }
+
+  /** Tells the plan with which others the site shares looks: those on its server, or else, while it is slow, those that are as well. */
+  #place(site: number): void {
+    const server = this.#standsAt.get(site);
+    if (server && server.sites.size > 1) {
+      const { address, spacingMs, cap } = server.said;
+      const open = this.#openShare(address, this.#parts.siteRules?.(address));
+      this.#plan.standAt(site, server.number, looksPerSecondMost(spacingMs, cap) * open);
+    } else if (this.gates.promptnessOf(site) === 'slow')
+      this.#plan.standAt(site, slowPlace, this.#slowMax / slowLookSeconds);
+    else this.#plan.standAt(site, undefined);
   }
 
   /** Servers that several sites share; undefined while they are what was saved last. */

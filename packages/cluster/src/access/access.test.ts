@@ -185,6 +185,38 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
         ).toBe('refused');
     });
 
+    test('a robot that asks has no answer written where it may not write', async () => {
+      const home = await as('home');
+      const carrier = new Carrier(home, systemClock, seal);
+      carrier.admit(4);
+      const r1 = await as('r1');
+      const manager = await jetstreamManager(home);
+      const written = async () => (await manager.streams.info(streams.changes)).state.messages;
+      const before = await written();
+      const about = headers();
+      about.set('probe', 'p');
+      r1.publish(subjects.begin(4, 'r1'), 'x p', { reply: subjects.change(4) });
+      r1.publish(subjects.begin(4, 'r1'), 'x', { reply: subjects.change(4), headers: about });
+      expect((await r1.request(subjects.begin(4, 'r1'), 'x p')).string()).toBe('no');
+      expect(await written()).toBe(before);
+      await carrier.close();
+    });
+
+    test('a robot takes probes by hand and an observer errands, each in its own name', async () => {
+      const heard: string[] = [];
+      const home = await as('home');
+      home.subscribe(subjects.hand('*', '*'), { callback: (_, { subject }) => void heard.push(subject) });
+      await home.flush();
+      for (const who of ['r1', 'near']) {
+        const asking = await as(who);
+        for (const kind of ['probes', 'errands'] as const)
+          for (const name of ['r1', 'near', 'r2']) asking.publish(subjects.hand(kind, name), 'x 1');
+        await asking.flush();
+      }
+      await home.flush();
+      expect(heard).toEqual([subjects.hand('probes', 'r1'), subjects.hand('errands', 'near')]);
+    });
+
     test('an observer has its own queue and its own name', async () => {
       const near = await as('near');
       expect(await say(near, subjects.observation(1, 'near'))).toBe('taken');

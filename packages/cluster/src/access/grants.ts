@@ -34,6 +34,7 @@ function permissionsOf({ role, name, key }: Grant): Permissions {
         publish: [
           subjects.observation('*', name),
           subjects.begin('*', name),
+          subjects.hand('probes', name),
           ...pulling(streams.probes, consumers.robots),
         ],
         subscribe: [inbox],
@@ -43,6 +44,7 @@ function permissionsOf({ role, name, key }: Grant): Permissions {
         publish: [
           subjects.observation('*', name),
           subjects.begin('*', name),
+          subjects.hand('errands', name),
           subjects.word(name),
           // Whether another of its name is there.
           subjects.ask(name),

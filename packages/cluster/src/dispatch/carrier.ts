@@ -2,8 +2,8 @@
  * The coordinator's side of dispatch: probes go out to whichever robot is free, observations come back for the shards that
  * are held. What happens to a probe:
  *
- *   open      its message is being handed to the server, again and again until the server has it; the server takes each id
- *             once, so a coordinator that takes over hands out the same probe without a second look. One that waits for longer
+ *   open      its message is being handed to the server, again and again until the server has it, or to whoever takes it by
+ *             hand (by-hand.ts); the server takes each id once, so a coordinator that takes over hands out the same probe without a second look. One that waits for longer
  *             than the server remembers ids, because no robot came, is looked for where it waits
  *   kept      the server has the message and gives it to robots until one has answered
  *   missing   the message is gone and no answer has come: it may be on its way
@@ -13,21 +13,19 @@
  * was believed to be lost it is a look all the same (`onLate`): what it saw may be gone by the next. An answer names
  * its probe by the id under which it went out, which only those know who were given it.
  */
-import {
-  type ConsumerMessages,
-  type JetStreamClient,
-  type JetStreamManager,
-  jetstream,
-  jetstreamManager,
-} from '@nats-io/jetstream';
-import { type NatsConnection, type Subscription, headers } from '@nats-io/transport-node';
+import { type ConsumerMessages, type JetStreamClient, jetstream } from '@nats-io/jetstream';
+import { type MsgHdrs, type NatsConnection, type Subscription, headers } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe, RobotReport } from 'revisit/ports';
+import { Alive } from './alive.ts';
+import { type Handable, handOn } from './by-hand.ts';
 import { CrewBook } from './crew-book.ts';
-import { type Beginnable, hearBeginners, leaveMs } from './leave.ts';
+import { hearBeginners, leaveMs, whoIs } from './leave.ts';
 import type { Seal } from './seal.ts';
-import { consumers, ensureStreams, pullMs, sameWithinMs, shardOf, streams, subjects } from './streams.ts';
+import { consumers, pullMs, sameWithinMs, shardOf, silenceMsMax, streams, subjects, usualLeaseMs } from './streams.ts';
+import { isThere, waitingAt, waitsAt } from './whereabouts.ts';
 import { packErrand } from '../observers/errand.ts';
 import type { Fleet } from '../observers/fleet.ts';
+import { Reach } from './reach.ts';
 import { afterLeave, handedBack, inOurTime, packProbe, unpackObservation } from './wire.ts';
 
 /** How long the server may take to say that it has a message before it is sent again. */
@@ -39,23 +37,26 @@ const watchEveryMs = 1_000;
 const watchFromMs = 1_500;
 /** From the message's end to the arrival of the answer that was sent before it: a round trip, on a busy machine. */
 const missingMsMax = 2_000;
+/** Results that are read past their queue at once. */
+const unheardMax = 256;
 /** Questions about single messages at once. */
 const watchedMax = 64;
 /** More answers never come late. */
 const lostMax = 10_000;
 /** Ids of pages in one notice: well below the 1 MB that NATS takes. */
 const noticeIdsMax = 10_000;
-/** Servers that take turns are no trouble; for how long nothing is taken before it is one. */
-const awayMsMin = 2_000;
 /** Longer than any look takes: whoever has the probe and only says that it is at it is waited for no longer. */
 const heldMsMax = 10 * 60_000;
-/** Streams are looked for again no more often than this. */
-const mendEveryMs = 5_000;
-
 /** For how long the server surely knows an id again. */
 const rememberedMs = sameWithinMs / 2;
 
-interface Open extends Beginnable {
+interface Result {
+  readonly headers?: MsgHdrs | undefined;
+  readonly subject: string;
+  readonly data: Uint8Array;
+}
+
+interface Open extends Handable {
   readonly probe: Probe;
   /** Its id on its way. */
   readonly sealed: string;
@@ -64,8 +65,8 @@ interface Open extends Beginnable {
   readonly answer: (observation: Observation) => void;
   /** Who alone may answer it; undefined for any robot. */
   observer: string | undefined;
-  /** Where the server has it. */
   sequence: number | undefined;
+  message: Uint8Array | undefined;
   missingSinceMs: number | undefined;
   /** Of its answer, as far as they have come. */
   pieces: (Uint8Array | undefined)[];
@@ -77,7 +78,6 @@ export class Carrier implements Observer {
   readonly #stream: JetStreamClient;
   readonly #clock: Clock;
   readonly #seal: Seal;
-  readonly #replicas: number;
   readonly #leaseMs: number | undefined;
   /** By their ids on their way. */
   readonly #open = new Map<string, Open>();
@@ -88,52 +88,37 @@ export class Carrier implements Observer {
   readonly #admitting = new Map<number, Subscription>();
   readonly #closed = new AbortController();
   readonly #crew = new CrewBook();
+  readonly #alive = new Alive();
+  readonly #hands: Subscription;
   /** A look has come of which nobody waits for the answer any more. */
   onLate: (observation: Observation) => void = () => {};
   /** Who knows which sites are observed from elsewhere; nobody's until the loop runs. */
   fleet: Fleet | undefined;
-  #manager: JetStreamManager | undefined;
-  #mendedMs = -Infinity;
-  /** Since when the connection is broken or no message is taken. */
-  #awaySinceMs: number | undefined;
-  #trying = false;
+  readonly #reach: Reach;
 
   constructor(connection: NatsConnection, clock: Clock, seal: Seal, replicas = 1, leaseMs?: number) {
     this.#seal = seal;
-    this.#replicas = replicas;
+    this.#reach = new Reach(connection, clock, replicas, leaseMs);
     this.#leaseMs = leaseMs;
     this.#connection = connection;
     this.#stream = jetstream(connection);
     this.#clock = clock;
     void this.#watch();
-    void this.#hear();
+    this.#hands = handOn(
+      connection,
+      clock,
+      () => this.#open.values(),
+      (name, process) => {
+        this.#alive.heard(whoIs(name, process), clock.nowMs());
+        // Whoever takes work by hand can be reached, whatever becomes of the queue.
+        this.#reach.reached();
+      },
+    );
   }
 
   /** Whether probes go out. */
   get linked(): boolean {
-    return this.#awaySinceMs === undefined || this.#clock.nowMs() - this.#awaySinceMs < awayMsMin;
-  }
-
-  /** Whoever has given up its shards sends nothing, and would never see that it could. */
-  async #tryLink(): Promise<void> {
-    if (this.#awaySinceMs === undefined || this.#trying) return;
-    this.#trying = true;
-    try {
-      this.#manager ??= await jetstreamManager(this.#connection, { checkAPI: false });
-      await this.#manager.streams.info(streams.probes);
-      this.#awaySinceMs = undefined;
-    } catch {
-      await this.#mend();
-    } finally {
-      this.#trying = false;
-    }
-  }
-
-  async #hear(): Promise<void> {
-    for await (const { type } of this.#connection.status()) {
-      if (type === 'disconnect') this.#awaySinceMs ??= this.#clock.nowMs();
-      if (type === 'reconnect') this.#awaySinceMs = undefined;
-    }
+    return this.#reach.linked;
   }
 
   robots(): readonly RobotReport[] {
@@ -164,6 +149,9 @@ export class Carrier implements Observer {
         there: (name, process) => this.#crew.there(name, process, this.#clock.nowMs()),
         surelyHolds,
         clock: this.#clock,
+        begun: (who) => this.#alive.heard(who, this.#clock.nowMs()),
+        isSilent: (who) => this.#isSilent(who),
+        result: (message) => this.#arrived(message),
       }),
     );
   }
@@ -180,24 +168,29 @@ export class Carrier implements Observer {
 
   async #take(messages: ConsumerMessages): Promise<void> {
     for await (const message of messages) {
-      const id = message.headers?.get('probe') ?? '';
-      const count = Number(message.headers?.get('pieces') || '1');
-      const place = Number(message.headers?.get('piece') || '0');
       message.ack();
-      const open = this.#open.get(id) ?? this.#lost.get(id);
-      if (!open || !(count >= 1 && count <= 1_000) || !(place >= 0 && place < count)) continue;
-      // Another robot's answer to the same probe may have another number of them.
-      if (open.pieces.length !== count) open.pieces = Array.from<undefined>({ length: count });
-      open.pieces[place] = message.data;
-      open.missingSinceMs = undefined;
-      if (open.pieces.includes(undefined)) continue;
-      // Only the observer that was asked may answer an errand; its name in the subject is what its key allows.
-      const from = message.subject.split('.').at(-1)!;
-      if (open.observer !== undefined && from !== open.observer) continue;
-      const observation = this.#read(open, open.pieces as Uint8Array[]);
-      if (open.observer === undefined && observation)
-        this.#crew.heard(from, message.headers?.get('process') ?? '', observation, this.#clock.nowMs());
+      this.#arrived(message);
     }
+  }
+
+  /** A piece of an answer, by the queue or by hand. */
+  #arrived(message: Result): void {
+    const id = message.headers?.get('probe') ?? '';
+    const count = Number(message.headers?.get('pieces') || '1');
+    const place = Number(message.headers?.get('piece') || '0');
+    const open = this.#open.get(id) ?? this.#lost.get(id);
+    if (!open || !(count >= 1 && count <= 1_000) || !(place >= 0 && place < count)) return;
+    // Another robot's answer to the same probe may have another number of them.
+    if (open.pieces.length !== count) open.pieces = Array.from<undefined>({ length: count });
+    open.pieces[place] = message.data;
+    open.missingSinceMs = undefined;
+    if (open.pieces.includes(undefined)) return;
+    // Only the observer that was asked may answer an errand; its name in the subject is what its key allows.
+    const from = message.subject.split('.').at(-1)!;
+    if (open.observer !== undefined && from !== open.observer) return;
+    const observation = this.#read(open, open.pieces as Uint8Array[]);
+    if (open.observer === undefined && observation)
+      this.#crew.heard(from, message.headers?.get('process') ?? '', observation, this.#clock.nowMs());
   }
 
   #read(open: Open, pieces: readonly Uint8Array[]): Observation | undefined {
@@ -237,6 +230,8 @@ export class Carrier implements Observer {
         leftMs: rejoined ? startedAtMs : -Infinity,
         observer: undefined,
         sequence: undefined,
+        message: undefined,
+        handedMs: undefined,
         missingSinceMs: undefined,
         pieces: [],
       };
@@ -271,59 +266,69 @@ export class Carrier implements Observer {
     open.observer = route?.observer;
     const subject = route ? subjects.errand(route.observer) : subjects.probe(shard);
     const carried = { ...probe, id: open.sealed };
-    const bytes = route ? packErrand({ ...route.errand, probe: carried }) : packProbe(carried);
-    if (route) this.fleet?.sent(route.observer, bytes.length);
+    open.message = route ? packErrand({ ...route.errand, probe: carried }) : packProbe(carried);
+    if (route) this.fleet?.sent(route.observer, open.message.length);
     const stream = route ? streams.errands : streams.probes;
-    while (this.#isOpen(open) && !this.#closed.signal.aborted) {
+    // What was begun, whichever way it came there, is with somebody.
+    while (this.#isOpen(open) && open.begunBy === undefined && !this.#closed.signal.aborted) {
       try {
         if (this.#clock.nowMs() - probe.atMs >= rememberedMs) {
-          open.sequence = await this.#waiting(stream, subject, probe.id);
+          open.sequence = await waitsAt(await this.#reach.managing(), stream, subject, probe.id);
           if (open.sequence !== undefined) return;
         }
-        const told = await this.#stream.publish(subject, bytes, {
+        const told = await this.#stream.publish(subject, open.message, {
           msgID: probe.id,
           timeout: publishMsMax,
         });
         open.sequence = told.seq;
-        this.#awaySinceMs = undefined;
+        this.#reach.reached();
         return;
       } catch {
-        this.#awaySinceMs ??= this.#clock.nowMs();
-        await this.#mend();
+        await this.#reach.away();
         await this.#clock.sleep(restMs, this.#closed.signal);
       }
     }
-  }
-
-  /** Where the message of this id waits, if it does. */
-  async #waiting(stream: string, subject: string, id: string): Promise<number | undefined> {
-    this.#manager ??= await jetstreamManager(this.#connection, { checkAPI: false });
-    for (let from = 1; ;) {
-      // The first of this subject from there on; the client's types know only of single ones.
-      const next = { seq: from, next_by_subj: subject };
-      const message = await this.#manager.streams.getMessage(stream, next);
-      if (!message || message.header.get('Nats-Msg-Id') === id) return message?.seq;
-      from = message.seq + 1;
-    }
-  }
-
-  /** A server that came back without its streams gets them again. */
-  async #mend(): Promise<void> {
-    if (this.#connection.isClosed() || this.#clock.nowMs() - this.#mendedMs < mendEveryMs) return;
-    this.#mendedMs = this.#clock.nowMs();
-    await ensureStreams(this.#connection, this.#replicas, this.#leaseMs).catch(() => {});
   }
 
   /** Looks after probes that take long: whoever was to answer one may have been lost with it. */
   async #watch(): Promise<void> {
     while (!this.#closed.signal.aborted) {
       await this.#clock.sleep(watchEveryMs, this.#closed.signal);
-      void this.#tryLink();
+      void this.#reach.tryAgain();
       const nowMs = this.#clock.nowMs();
+      for (const open of this.#open.values()) this.#miss(open);
       const old = [...this.#open.values()].filter(
         (open) => open.sequence !== undefined && nowMs - open.startedAtMs >= watchFromMs,
       );
+      await this.#readUnheard(new Set(old.filter(({ begunBy }) => begunBy !== undefined).map(({ shard }) => shard)));
       await Promise.all(old.slice(0, watchedMax).map((open) => this.#lookAfter(open)));
+    }
+  }
+
+  #isSilent(who: string): boolean {
+    return this.#alive.isSilent(who, this.#clock.nowMs(), silenceMsMax(this.#leaseMs ?? usualLeaseMs));
+  }
+
+  /** What was begun by hand is in no queue: when whoever began it falls silent, nobody else will have it. */
+  #miss(open: Open): void {
+    if (open.sequence !== undefined || open.begunBy === undefined || !this.#isSilent(open.begunBy)) return;
+    this.#handBack(open, 'The robot that had the probe was lost.');
+    if (open.observer === undefined) this.#lose(open);
+  }
+
+  /** Results that the queue has taken and does not hand on, as long as nobody leads the shard's consumer. */
+  async #readUnheard(shards: ReadonlySet<number>): Promise<void> {
+    for (const shard of shards) {
+      try {
+        const waiting = waitingAt(await this.#reach.managing(), streams.observations, subjects.observation(shard, '*'));
+        let count = 0;
+        for await (const { header, subject, data } of waiting) {
+          this.#arrived({ headers: header, subject, data });
+          if (++count >= unheardMax) break;
+        }
+      } catch {
+        // The stream has no leader either: whoever has a result brings it by hand.
+      }
     }
   }
 
@@ -331,10 +336,7 @@ export class Carrier implements Observer {
     const stream = open.observer === undefined ? streams.probes : streams.errands;
     let there: boolean;
     try {
-      this.#manager ??= await jetstreamManager(this.#connection, { checkAPI: false });
-      const message = await this.#manager.streams.getMessage(stream, { seq: open.sequence! });
-      // A server that lost its disk counts from one again.
-      there = message?.header.get('Nats-Msg-Id') === open.probe.id;
+      there = await isThere(await this.#reach.managing(), stream, open.sequence!, open.probe.id);
     } catch {
       return;
     }
@@ -370,7 +372,8 @@ export class Carrier implements Observer {
   }
 
   async #withdraw(open: Open, stream: string, sentence: string): Promise<void> {
-    await this.#manager!.streams.deleteMessage(stream, open.sequence!).catch(() => false);
+    const { streams: kept } = await this.#reach.managing();
+    await kept.deleteMessage(stream, open.sequence!).catch(() => false);
     this.#handBack(open, sentence);
   }
 
@@ -388,6 +391,7 @@ export class Carrier implements Observer {
 
   close(): Promise<void> {
     this.#closed.abort('closed');
+    this.#hands.unsubscribe();
     for (const shard of this.#listening.keys()) this.silence(shard);
     return Promise.resolve();
   }

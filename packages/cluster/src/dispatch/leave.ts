@@ -8,24 +8,27 @@
  * site alone until the last leave has ended.
  *
  *   yes    nobody else has begun it, and nobody else will
- *   no     somebody else has, or nobody waits for it any more: its message is of no use
- *   back   another coordinator let it go out, and nobody knows who has begun it: it is to be handed back unlooked
+ *   no     nobody waits for it any more: its message is of no use
+ *   held   somebody else is at it: its message is kept for as long, or the look would be taken for lost, and asked for anew
+ *   back   whoever began it has fallen silent, or another coordinator let it go out, and nobody knows who has begun it: it is
+ *          to be handed back unlooked
  *
  * On the same way robots say every two seconds that they are there.
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Clock, Probe } from 'revisit/ports';
 import { shardOf, subjects } from './streams.ts';
 
-export type Leave = 'yes' | 'no' | 'back';
-const leaves: readonly string[] = ['yes', 'no', 'back'] satisfies Leave[];
+export type Leave = 'yes' | 'no' | 'held' | 'back';
+type Said = Exclude<Leave, 'held'>;
+const leaves: readonly string[] = ['yes', 'no', 'back'] satisfies Said[];
 
 /** Several processes may share a key and so a name; who each is beside it. */
 export const self = `${hostname()}-${process.pid}`;
 /** Machines may be called the same, and so may their processes. */
-const unmistakable = `${self}-${randomBytes(6).toString('hex')}`;
+export const unmistakable = `${self}-${randomBytes(6).toString('hex')}`;
 
 /** An answer that takes longer is of no use: whoever gives it counts on a look that begins at once. */
 const answerMsMax = 1_000;
@@ -60,8 +63,8 @@ export class HeldLeave {
     this.#probe = probe;
   }
 
-  /** Before the look: asks until somebody answers; what nobody answers for is to be handed back. */
-  begin(): Promise<Leave> {
+  /** Before the look: asks until somebody answers, and while another is at it; what nobody answers for is to be handed back. */
+  begin(): Promise<Said> {
     return this.#ask();
   }
 
@@ -81,18 +84,19 @@ export class HeldLeave {
     this.#isOver = (await this.#ask(goingOn)) !== 'yes';
   }
 
-  async #ask(...more: readonly string[]): Promise<Leave> {
+  async #ask(...more: readonly string[]): Promise<Said> {
     const { connection, clock, name } = this.#beginner;
     const { id, site } = this.#probe;
     const words = [unmistakable, id, ...more].join(' ');
-    const untilMs = clock.nowMs() + askMsMax;
+    let untilMs = clock.nowMs() + askMsMax;
     while (clock.nowMs() < untilMs && !connection.isClosed()) {
       const askedMs = clock.nowMs();
       try {
-        const answer = await connection.request(subjects.begin(shardOf(site), name), words, { timeout: answerMsMax });
-        const said = answer.string();
+        const heard = await connection.request(subjects.begin(shardOf(site), name), words, { timeout: answerMsMax });
+        const said = heard.string();
         if (said === 'yes') this.#endsMs = askedMs + leaveMs;
-        if (leaves.includes(said)) return said as Leave;
+        if (leaves.includes(said)) return said as Said;
+        if (said === 'held') untilMs = clock.nowMs() + askMsMax;
       } catch {
         // Nobody holds the shard, or the servers are away.
       }
@@ -127,6 +131,22 @@ export interface LeaveGiver {
   /** One that may have lost the shard without knowing says nothing: it knows nothing of what its new holder lets out. */
   readonly surelyHolds: () => boolean;
   readonly clock: Pick<Clock, 'nowMs'>;
+  /** Hears who has begun something. */
+  readonly begun: (who: string) => void;
+  readonly isSilent: (who: string) => boolean;
+  /** Takes a result that came by hand. */
+  readonly result: (message: Msg) => void;
+}
+
+/** What a process is known by to whoever lets it begin. */
+export const whoIs = (name: string, process: string): string => `${name} ${process}`;
+
+/** Said of a result that came by hand. */
+export const taken = 'taken';
+
+/** To whoever asked, and nowhere else: who asks says where the answer goes, and a coordinator may write everywhere. */
+export function answer(message: Msg, words: string | Uint8Array): void {
+  if (message.reply?.startsWith('_INBOX')) message.respond(words);
 }
 
 /** Answers for the shard until the subscription ends. */
@@ -134,24 +154,40 @@ export function hearBeginners(connection: NatsConnection, shard: number, giver: 
   return connection.subscribe(subjects.begin(shard, '*'), {
     callback: (error, message) => {
       if (error) return;
+      if (message.headers?.has('probe')) {
+        giver.result(message);
+        answer(message, taken);
+        return;
+      }
       const [process = '', id = '', more] = message.string().split(' ');
       const name = message.subject.split('.').at(-1)!;
       if (id === '') return giver.there(name, process);
       if (!giver.surelyHolds()) return;
       const open = giver.openOf(id);
-      const leave = leaveOf(open, name, process, more === goingOn);
-      if (open && leave === 'yes') open.leftMs = giver.clock.nowMs();
-      message.respond(leave);
+      const leave = leaveOf(open, name, process, more === goingOn, giver.isSilent);
+      if (open && leave === 'yes') {
+        open.leftMs = giver.clock.nowMs();
+        giver.begun(whoIs(name, process));
+      }
+      answer(message, leave);
     },
   });
 }
 
-function leaveOf(open: Beginnable | undefined, name: string, process: string, goesOn: boolean): Leave {
+function leaveOf(
+  open: Beginnable | undefined,
+  name: string,
+  process: string,
+  goesOn: boolean,
+  isSilent: (who: string) => boolean,
+): Leave {
   // Whoever goes on was let begin by the holder before, who let nobody else.
   if (open?.rejoined && !goesOn) return 'back';
   if (!open || (open.observer !== undefined && open.observer !== name)) return 'no';
   // Who asks again has not heard the answer.
-  const who = `${name} ${process}`;
+  const who = whoIs(name, process);
   open.begunBy ??= who;
-  return open.begunBy === who ? 'yes' : 'no';
+  if (open.begunBy === who) return 'yes';
+  if (goesOn) return 'no';
+  return isSilent(open.begunBy) ? 'back' : 'held';
 }

@@ -25,6 +25,10 @@ export class Once {
     }
   }
 
+  isUnderWay(id: string): boolean {
+    return this.#underWay.has(id);
+  }
+
   #remember(id: string, pieces: Pieces): void {
     this.#answers.set(id, pieces);
     this.#bytes += bytesOf(pieces);

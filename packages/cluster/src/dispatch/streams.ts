@@ -7,7 +7,8 @@
  *   revisit.word.OBSERVER      unkept: an observer is there, and what it has found
  *   revisit.ask.OBSERVER       unkept: questions to an observer
  *   revisit.begin.SHARD.NAME   unkept: whether a look may begin, asked by who has its probe of who holds the shard;
- *                              without a probe, that a robot is there
+ *                              without a probe, that a robot is there; a result that the queue does not take
+ *   revisit.hand.KIND.NAME     unkept: who is alive, and takes by hand the probes or errands that the queues do not hand on
  *   revisit.change.SHARD       the log of changes, for anyone who may read it
  *   revisit.notice             unkept words between coordinators: a page was edited, a change was kept
  *   revisit.part               questions between coordinators, each of which answers for its part
@@ -23,6 +24,9 @@ import {
   type JetStreamManager,
 } from '@nats-io/jetstream';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
+
+/** What goes by hand where the queues do not move. */
+export type HandedKind = 'probes' | 'errands';
 
 /** More shards than coordinators anyone will run, few enough that each is worth a consumer. */
 export const shardCount = 16;
@@ -47,6 +51,7 @@ export const subjects = {
   probe: (shard: number) => `revisit.probe.${shard}`,
   observation: (shard: number | '*', name: string) => `revisit.observation.${shard}.${name}`,
   begin: (shard: number | '*', name: string) => `revisit.begin.${shard}.${name}`,
+  hand: (kind: HandedKind | '*', name: string) => `revisit.hand.${kind}.${name}`,
   change: (shard: number | '>') => `revisit.change.${shard}`,
   notice: 'revisit.notice',
   part: 'revisit.part',
@@ -59,7 +64,8 @@ export const consumers = { robots: 'robots', shard: (shard: number) => `shard-${
 
 /** A robot that says nothing for a little longer than a lease is taken for dead, and its probe goes to another. */
 const silenceOfLease = 9 / 8;
-const usualLeaseMs = 4_000;
+export const usualLeaseMs = 4_000;
+export const silenceMsMax = (leaseMs: number): number => leaseMs * silenceOfLease;
 /** How often a robot says that it is at a probe: several times within the shortest lease. */
 export const workingEveryMs = 400;
 /** How long one request for messages stands: one that was lost with a connection is made again as soon. */
@@ -124,7 +130,7 @@ export async function ensureStreams(
   await manager.consumers.add(streams.probes, {
     durable_name: consumers.robots,
     ack_policy: AckPolicy.Explicit,
-    ack_wait: nanos(leaseMs * silenceOfLease),
+    ack_wait: nanos(silenceMsMax(leaseMs)),
     max_ack_pending: 20_000,
   });
   for (let shard = 0; shard < shardCount; shard++) {
@@ -151,7 +157,7 @@ export async function ensureErrands(
     durable_name: observer,
     filter_subject: subjects.errand(observer),
     ack_policy: AckPolicy.Explicit,
-    ack_wait: nanos(leaseMs * silenceOfLease),
+    ack_wait: nanos(silenceMsMax(leaseMs)),
     max_ack_pending: 20_000,
   });
 }

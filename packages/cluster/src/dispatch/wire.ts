@@ -135,15 +135,13 @@ export function malformed(said: Omit<Observation, 'probe'>): string | undefined 
 const faultWrong = (fault: Fault | undefined): string | undefined =>
   isText(fault?.code) && isText(fault?.sentence) ? undefined : 'a fault that is none';
 
-const lost = 'robot-lost';
-
 /** Nobody looked: the page waits in line again, and its site is asked no sooner than its spacing from now. */
 export function handedBack(probe: Probe, nowMs: number, sentence: string): Observation {
   return {
     probe,
     startedAtMs: nowMs,
     endedAtMs: nowMs,
-    outcome: { kind: 'refused', fault: { code: lost, sentence }, siteUntilMs: nowMs },
+    outcome: { kind: 'refused', fault: { code: 'robot-lost', sentence }, siteUntilMs: nowMs },
     bytesReceived: 0,
     requests: 0,
   };
@@ -152,7 +150,7 @@ export function handedBack(probe: Probe, nowMs: number, sentence: string): Obser
 /** The same where whoever began the look may ask its site until then. */
 export function afterLeave(observation: Observation, endsMs: number): Observation {
   const { outcome } = observation;
-  if (outcome.kind !== 'refused' || outcome.fault.code !== lost || endsMs <= (outcome.siteUntilMs ?? Infinity))
+  if (outcome.kind !== 'refused' || outcome.fault.code !== 'robot-lost' || endsMs <= (outcome.siteUntilMs ?? Infinity))
     return observation;
   return { ...observation, outcome: { ...outcome, siteUntilMs: endsMs } };
 }

@@ -1,4 +1,4 @@
-/** Three real NATS servers that keep every message between them, as clusters have them; one at a time is killed. */
+/** Three real NATS servers that keep every message between them, as clusters have them, to be killed one at a time or all at once. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,43 +9,36 @@ import type { NatsServer } from './nats-server.ts';
 import { answers, freePort } from './postgres-server.ts';
 
 const count = 3;
-/** Until whoever was started has caught up with the others, and may be needed. */
-const caughtUpMsMax = 20_000;
 
 interface Member {
   readonly name: string;
   readonly port: number;
-  readonly monitor: number;
   readonly config: string;
   child: ChildProcess | undefined;
 }
 
 export interface NatsServers extends Pick<NatsServer, 'url' | 'start' | 'end'> {
-  /**
-   * Ends the next of them in turn, which `start` brings back; false where one that was killed before has not caught up: with two
-   * that are behind, servers of this version may never find together again.
-   */
-  kill(): Promise<boolean>;
+  /** Ends the next of them in turn, or all, whether or not one that was killed before has caught up; `start` brings back who was killed. */
+  kill(which?: 'all'): Promise<void>;
 }
 
 export async function startNatsServers(): Promise<NatsServers> {
   const folder = mkdtempSync(join(tmpdir(), 'revisit-nats-'));
-  const ports = await Promise.all(Array.from({ length: 3 * count }, freePort));
+  const ports = await Promise.all(Array.from({ length: 2 * count }, freePort));
   const routes = ports.slice(0, count).map((port) => `nats://127.0.0.1:${port}`);
   const members = Array.from({ length: count }, (_, i): Member => {
-    const [route, port, monitor] = [ports[i]!, ports[count + i]!, ports[2 * count + i]!];
+    const [route, port] = [ports[i]!, ports[count + i]!];
     const name = `nats-${i}`;
     const config = join(folder, `${name}.conf`);
     writeFileSync(
       config,
       `server_name: ${name}
 listen: "127.0.0.1:${port}"
-http: "127.0.0.1:${monitor}"
 jetstream { store_dir: ${JSON.stringify(join(folder, name))} }
 cluster { name: trial, listen: "127.0.0.1:${route}", routes: [${routes.join(', ')}] }
 `,
     );
-    return { name, port, monitor, config, child: undefined };
+    return { name, port, config, child: undefined };
   });
   const begin = async (member: Member): Promise<void> => {
     const child = leash(spawn(locate('nats-server')!, ['-c', member.config], { stdio: 'ignore' }));
@@ -64,14 +57,16 @@ cluster { name: trial, listen: "127.0.0.1:${route}", routes: [${routes.join(', '
     });
   await Promise.all(members.map(begin));
   let turn = 0;
+  let killed: readonly Member[] = [];
   return {
     url: members.map(({ port }) => `nats://127.0.0.1:${port}`).join(','),
-    kill: async () => {
-      for (const member of members) if (!(await caughtUp(member))) return false;
-      await end(members[turn % count]!);
-      return true;
+    kill: async (which) => {
+      killed = which === 'all' ? members : [members[turn++ % count]!];
+      await Promise.all(killed.map(end));
     },
-    start: () => begin(members[turn++ % count]!),
+    start: async () => {
+      await Promise.all(killed.map(begin));
+    },
     end: async () => {
       await Promise.all(members.map(end));
       rmSync(folder, { recursive: true, force: true });
@@ -80,14 +75,3 @@ cluster { name: trial, listen: "127.0.0.1:${route}", routes: [${routes.join(', '
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function caughtUp({ monitor }: Member): Promise<boolean> {
-  for (const untilMs = performance.now() + caughtUpMsMax; performance.now() < untilMs; await pause(100)) {
-    const well = await fetch(`http://127.0.0.1:${monitor}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (well) return true;
-  }
-  return false;
-}
