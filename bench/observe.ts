@@ -11,6 +11,7 @@ import { Agent, request } from 'undici';
 import type { Bench, Measurement } from '../house/bench.ts';
 import { createLoop } from '../packages/daemon/src/daemon.ts';
 import { settle } from '../packages/daemon/src/config/config.ts';
+import { expectShortLives } from '../packages/daemon/src/short-lived.ts';
 import { openSqlite } from '../packages/daemon/src/store/sqlite.ts';
 import { writerWorthIt } from '../packages/daemon/src/store/writer.ts';
 import { rivals } from './observe-rivals.ts';
@@ -66,6 +67,8 @@ export interface Ours {
 }
 
 export async function startOurs(urls: readonly string[]): Promise<Ours> {
+  // As every process of ours begins, and for the bare client too, which runs in the same one.
+  expectShortLives();
   const folder = mkdtempSync(join(tmpdir(), 'revisit-bench-'));
   const opened = openSqlite(join(folder, 'revisit.db'), { writerFrom: writerWorthIt });
   if (opened.kind === 'failed') throw new Error(opened.sentence);

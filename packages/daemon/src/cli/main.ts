@@ -1,6 +1,8 @@
 /** Where the process begins. */
+import { expectShortLives } from '../short-lived.ts';
 import { main } from './program.ts';
 
+expectShortLives();
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
