@@ -176,6 +176,8 @@ test.each([
         expect(writable.some((folder) => data === folder || data.startsWith(`${folder}/`))).toBe(true);
       }
       expect(words.includes('--data')).toBe(words[0] !== 'robot');
+      // Their root is read-only, and browsers, imports and backups want a place for a while.
+      expect(writable).toContain('/tmp');
     }
     const named = file.includes('compose')
       ? Object.values(compose.secrets).map((secret) => basename(secret.file, '.nk'))
@@ -258,6 +260,25 @@ test('every server is called by a name and a port that it has', () => {
     words[0] === 'serve' ? [after(words, '--store')] : [],
   ))
     expect(store).toMatch(/@postgres\/revisit$/);
+});
+
+test('what the servers say to each other is heard by nobody else, and the rest is reached as before', () => {
+  interface Rule {
+    readonly ports: readonly { readonly port: number }[];
+    readonly from?: readonly unknown[];
+  }
+  const policy = manifests.find(({ kind }) => kind === 'NetworkPolicy')!.spec as unknown as {
+    readonly podSelector: unknown;
+    readonly ingress: readonly Rule[];
+  };
+  const servers = { matchLabels: { app: 'nats' } };
+  expect(policy.podSelector).toEqual(servers);
+  const from = new Map(policy.ingress.flatMap((rule) => rule.ports.map(({ port }) => [port, rule.from] as const)));
+  const nats = workloads.find(({ name }) => name === 'nats')!.pod.spec.containers[0]!;
+  expect(new Set(from.keys())).toEqual(new Set(nats.ports!.map(({ containerPort }) => containerPort)));
+  expect([from.get(4222), from.get(8222)]).toEqual([undefined, undefined]);
+  expect(from.get(6222)).toEqual([{ podSelector: servers }]);
+  expect(readFileSync(join(deploy, 'cluster/nats.conf'), 'utf8')).toMatch(/cluster \{[^}]*listen: 0\.0\.0\.0:6222/);
 });
 
 test.skipIf(locate('nats-server') === undefined)(
