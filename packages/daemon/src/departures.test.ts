@@ -81,15 +81,18 @@ test('whoever is handed back at the gate is the next to pass it', () => {
 test('what a person asks for is the next look of its site, whether it stood in line or not, and each leaves once', () => {
   const { clock, departures, collection } = inLine(['a', 'b', 'c', 'd', 'e']);
   const pages: string[] = [];
+  const afresh: string[] = [];
   for (const id of ['d', 'c', 'd']) departures.ask(collection.byId(id)!, true);
   for (let second = 0; second < 10; second++) {
     clock.suspend(1_000);
     for (const probe of departures.leave(4, false).probes) {
       pages.push(...probe.pageIds);
+      if (probe.afresh) afresh.push(...probe.pageIds);
       departures.recalled(probe);
     }
   }
   expect(pages).toEqual(['d', 'c', 'a', 'b', 'e']);
+  expect(afresh).toEqual(['d', 'c']);
 });
 
 test('what a person asks for of a sweep goes ahead of it, and is not asked for twice', () => {

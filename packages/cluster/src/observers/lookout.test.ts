@@ -110,6 +110,28 @@ describe('an observer', () => {
     expect(source.asked).toBeLessThanOrEqual(1 + (20 * 16_000) / 10_000);
   });
 
+  test('what a person asks for is looked at, however short a time ago the last look was, and instead of the next', async () => {
+    await ask();
+    source.text = 'two';
+    clock.suspend(1_000);
+    expect(await ask()).toMatchObject({ text: 'one', agoMs: 1_000 });
+    expect(await ask({ probe: { ...probe, afresh: true } })).toMatchObject({ text: 'two', agoMs: 0 });
+    expect(source.asked).toBe(2);
+    // One that began before does not do either.
+    clock.suspend(19_000);
+    let goOn = (): void => {};
+    source.turn = new Promise((resolve) => (goOn = resolve));
+    const looking = lookout.patrol();
+    const asked = ask({ probe: { ...probe, afresh: true } });
+    source.turn = Promise.resolve();
+    goOn();
+    await Promise.all([looking, asked]);
+    expect(source.asked).toBe(4);
+    await pass(39_000);
+    // As many as the mandate has given, with those that were asked for.
+    expect(source.asked).toBeLessThanOrEqual(7);
+  });
+
   test('answers at once while its look waits for the site, and tells of what that found when asked again', async () => {
     await ask();
     clock.suspend(10_000);

@@ -181,9 +181,12 @@ export class Lookout {
     if (errand.arrivedMs === undefined) await this.#confirm(place, errand.base);
     else await this.#arrived(place, errand.base, errand.arrivedMs);
     if (errand.foundOnly && place.unreported.length === 0) return unlooked(errand, this.#clock.nowMs());
+    // What is under way began before somebody asked.
+    if (errand.probe.afresh) await place.busy;
     const nowMs = this.#clock.nowMs();
     const soon = place.busy !== undefined;
-    const recent = place.last !== undefined && (soon || nowMs - place.last.atMs < place.mandate.everyMs / 2);
+    const isRecent = place.last !== undefined && (soon || nowMs - place.last.atMs < place.mandate.everyMs / 2);
+    const recent = isRecent && !errand.probe.afresh;
     if (place.unreported.length === 0 && !recent) await this.#look(place, mayAsk);
     place.told = place.unreported[0];
     return this.#report(place, place.told ?? this.#nothingNew(place), errand.base);

@@ -142,7 +142,7 @@ const recent = (column: string, look: string): string =>
   `${column} = CASE WHEN ${full} THEN ARRAY[${look}] ELSE states.${column} || ${look} END`;
 /**
  * A page whose last looks are a pack begins another, and the pack goes to the others. A wish has come true with a look of a probe that left
- * after it: when an answer is late, nobody knows when the look was made. An observer may answer with a look that it made before it was asked.
+ * after it: when an answer is late, nobody knows when the look was made.
  */
 const writeText = `WITH new AS (
     SELECT * FROM unnest(${Object.values(given)
@@ -152,7 +152,7 @@ const writeText = `WITH new AS (
     DELETE FROM in_flight WHERE id = ANY ($1)
   ), granted AS (
     DELETE FROM wishes USING new, in_flight
-    WHERE wishes.pk = new.pk AND in_flight.id = new.probe AND wishes.at <= least(in_flight.at, new.at)
+    WHERE wishes.pk = new.pk AND in_flight.id = new.probe AND wishes.at <= in_flight.at
   ), packs AS (
     INSERT INTO looks (pk, upto, at, what)
     SELECT pk, recent_at[cardinality(recent_at)], recent_at, recent_what FROM states JOIN new USING (pk) WHERE ${full}

@@ -10,6 +10,8 @@ export interface Probe {
   readonly atMs: number;
   /** How long after the last look the plan wanted this one; undefined where it was not the plan that wanted it. */
   readonly plannedMs?: number;
+  /** A person asked for it: a look that somebody made before does not do. */
+  readonly afresh?: true;
   /** The server's own words from the last full answer, sent back unchanged; never our clock. */
   readonly validators: Validators;
   readonly headers?: Readonly<Record<string, string>>;
