@@ -34,6 +34,10 @@ class Names {
     return index;
   }
 
+  get size(): number {
+    return this.#names.length;
+  }
+
   has(name: string): boolean {
     return this.#indices.has(name);
   }

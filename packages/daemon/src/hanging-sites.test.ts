@@ -1,7 +1,10 @@
 import { policies } from '@revisit/core';
 import { expect, test } from 'vitest';
+import { Collection } from './collection.ts';
 import { createWorld, memoryStore, poissonLaw, startLoop, type SimulatedPage } from './simulation/index.ts';
 import { calmSite } from './simulation/simulated-web.ts';
+import { VirtualClock } from './simulation/virtual-clock.ts';
+import { SiteDoors } from './site-doors.ts';
 
 const startMs = Date.UTC(2026, 0, 5);
 const minuteMs = 60_000;
@@ -61,4 +64,22 @@ test('what sites that say nothing cannot use of the budget goes to others, also 
   loop.die();
   expect(after.healthyPerMinute).toBeGreaterThan(0.9 * alone.healthyPerMinute);
   expect(after.hangingPerMinute).toBeGreaterThan(settings.robots / 2);
+});
+
+test('the plan hears of slow sites many at a time, as new prices cost as much as there are sites', () => {
+  const collection = new Collection();
+  for (let site = 0; site < 640; site++) collection.sites.index(`s${site}`);
+  const told: (readonly [site: number, server: number | undefined])[] = [];
+  const plan = { setCap: () => {}, standAt: (site: number, server?: number) => void told.push([site, server]) };
+  const doors = new SiteDoors({ clock: new VirtualClock(startMs) }, collection, plan, 1_000);
+  doors.share(64);
+  for (let site = 0; site < 10; site++) doors.looked(`s${site}`, 30_000, false);
+  for (let again = 0; again < 100; again++) {
+    doors.looked('s0', 100, true);
+    doors.looked('s0', 30_000, false);
+  }
+  expect(told).toEqual([]);
+  doors.looked('s10', 30_000, false);
+  expect(told.map(([site]) => site).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(new Set(told.map(([, server]) => server)).size).toBe(1);
 });

@@ -21,6 +21,8 @@ const slowShare = 1 / 2;
 const unsureShare = 3 / 4;
 /** To the plan slow sites stand together at a server of so few looks a second: what they cannot use of the budget is for the others. */
 const slowPlace = -1;
+/** It hears of them once this share of the sites has turned slow or well again: new prices cost as much as there are sites. */
+const toldShare = 1 / 64;
 /** How long a look there takes: as long as the wire waits for a first byte. */
 const slowLookSeconds = 30;
 /** As long as the wire keeps somebody waiting who wants to see a page; between two looks at a gate that others pass as well. */
@@ -51,8 +53,12 @@ export class SiteDoors {
   /** Sites that are left alone, and until when. */
   readonly #holds = new Map<string, Hold>();
   clockSetByMs: ClockSetByMs = 0;
-  /** The robots that slow sites may have. */
+  /** Sites that the plan takes for slow, and those of which it has yet to hear that they are, or no longer are. */
+  readonly #plannedSlow = new Set<number>();
+  readonly #turned = new Set<number>();
+  /** The robots that slow sites may have, and the looks a second that the plan was told they are good for. */
   #slowMax = 1;
+  #slowLooksPerSecond = 0;
   /** By address; and of each site that was reached, where it stands. */
   readonly #servers = new Map<string, Server>();
   readonly #standsAt = new Map<number, Server>();
@@ -88,7 +94,18 @@ export class SiteDoors {
     const index = this.#collection.sites.index(site);
     if (!isSlow && this.gates.promptnessOf(index) === 'prompt') return;
     this.gates.setPromptness(index, isSlow ? 'slow' : 'prompt');
-    this.#place(index);
+    if (isSlow === this.#plannedSlow.has(index)) this.#turned.delete(index);
+    else this.#turned.add(index);
+    if (this.#turned.size > toldShare * this.#collection.sites.size) this.#tellSlow();
+  }
+
+  #tellSlow(): void {
+    this.#slowLooksPerSecond = this.#slowMax / slowLookSeconds;
+    for (const site of this.#turned) {
+      if (!this.#plannedSlow.delete(site)) this.#plannedSlow.add(site);
+      this.#place(site);
+    }
+    this.#turned.clear();
   }
 
   /** Sites that answered soon for an earlier process; of others nobody knows whether they answered. */
@@ -154,8 +171,7 @@ export class SiteDoors {
       const { address, spacingMs, cap } = server.said;
       const open = this.#openShare(address, this.#parts.siteRules?.(address));
       this.#plan.standAt(site, server.number, looksPerSecondMost(spacingMs, cap) * open);
-    } else if (this.gates.promptnessOf(site) === 'slow')
-      this.#plan.standAt(site, slowPlace, this.#slowMax / slowLookSeconds);
+    } else if (this.#plannedSlow.has(site)) this.#plan.standAt(site, slowPlace, this.#slowLooksPerSecond);
     else this.#plan.standAt(site, undefined);
   }
 
