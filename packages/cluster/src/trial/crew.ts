@@ -51,7 +51,7 @@ function skewed(seconds: number): string[] {
 
 interface Stationed {
   readonly link: TroubledLink;
-  process: ChildProcess;
+  readonly process: ChildProcess;
 }
 
 interface Servers {
@@ -99,7 +99,7 @@ export class Crew {
     crew.robot();
     for (const name of observerNames) {
       const link = await troubledLink(name === 'west' && wired ? wired : natsAt, 'nats', luck);
-      crew.observers.set(name, { link, process: crew.#observer(name, link) });
+      crew.#station(name, link);
     }
     return crew;
   }
@@ -115,7 +115,15 @@ export class Crew {
 
   /** `skewSeconds`: how far its clock is off. */
   robot(skewSeconds = 0): void {
-    this.robots.push(this.#run(['robot', '--nats', this.#natsUrl], skewSeconds));
+    const robot = this.#run(['robot', '--nats', this.#natsUrl], skewSeconds);
+    this.robots.push(robot);
+    // One that found no server in time ends with a sentence, and is started again by whoever looks after it.
+    robot.once('close', (code) => {
+      const at = this.robots.indexOf(robot);
+      if (!code || at < 0) return;
+      this.robots.splice(at, 1);
+      this.robot(skewSeconds);
+    });
   }
 
   async coordinator(skewSeconds = 0): Promise<void> {
@@ -130,9 +138,13 @@ export class Crew {
     this.coordinators.push(serving);
   }
 
-  #observer(name: ObserverName, link: TroubledLink): ChildProcess {
+  #station(name: ObserverName, link: TroubledLink): void {
     const words = ['--name', name, '--contact', name, '--data', this.#folder];
-    return this.#run(['observer', '--nats', `nats://127.0.0.1:${link.port}`, ...words]);
+    const observer = this.#run(['observer', '--nats', `nats://127.0.0.1:${link.port}`, ...words]);
+    this.observers.set(name, { link, process: observer });
+    observer.once('close', (code) => {
+      if (code && this.observers.get(name)?.process === observer) this.#station(name, link);
+    });
   }
 
   /** The clock of each process is put minutes back, and minutes forward the next time. */
@@ -147,11 +159,11 @@ export class Crew {
 
   /** The observer ends, and one of the same name comes in its place. */
   async replaceObserver(name: ObserverName, signal: NodeJS.Signals): Promise<void> {
-    const stationed = this.observers.get(name)!;
-    const gone = new Promise((done) => stationed.process.once('close', done));
-    stationed.process.kill(signal);
+    const { process: observer, link } = this.observers.get(name)!;
+    const gone = new Promise((done) => observer.once('close', done));
+    observer.kill(signal);
     await gone;
-    stationed.process = this.#observer(name, stationed.link);
+    if (this.observers.get(name)!.process === observer) this.#station(name, link);
   }
 
   /**
