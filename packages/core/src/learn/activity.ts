@@ -1,9 +1,9 @@
 /**
- * Busy and quiet times of a whole site: rebuild waves, release days, storms, holidays.
+ * Busy and quiet times of the pages of a site that change about as often: rebuild waves, release days, storms, holidays.
  *
  * For each scale h a ratio of what looks found to what the pages' own models expected of those looks, both decayed with h:
  *   a[h](t) = (k + sum found e^-(t-s)/h) / (k + sum expected e^-(t-s)/h).
- * Dividing by what was expected makes the ratio blind to who was looked at. The factor on every page's intensity is
+ * Dividing by what was expected makes the ratio blind to who was looked at. The factor on each of these pages' intensity is
  * sum v[h] a[h] + v[0], with v learned by expectation maximisation as the memories' weights are.
  */
 
@@ -20,6 +20,8 @@ const evidenceStart = -2;
 const evidenceMax = 8;
 const evidenceFading = 1 / 300;
 const n = scales.length;
+/** How many numbers `save` gives. */
+export const savedNumbers = 4 + 4 * n;
 
 const sayOf = (evidence: number): number => 1 / (1 + Math.exp(-evidence));
 
@@ -78,7 +80,7 @@ export class Activity {
   /** Takes back what `save` gave; false when it is not of this form. */
   restore(saved: readonly number[], now: number): boolean {
     const [last, evidence, ...sums] = saved;
-    if (sums.length !== 4 * n + 2 || !saved.every(Number.isFinite)) return false;
+    if (saved.length !== savedNumbers || !saved.every(Number.isFinite)) return false;
     // A clock that was ahead must not stop time here until it is caught up.
     this.last = Math.min(last!, now);
     this.evidence = evidence!;

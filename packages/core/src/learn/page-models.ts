@@ -1,7 +1,7 @@
 /**
  * What is believed of every page, learned from looks: one model, four voices.
  *
- * The intensity of a page is  (memory) x (week) x (activity of its site),  or its rhythm where that explains it better; to
+ * The intensity of a page is  (memory) x (week) x (activity of its site and speed),  or its rhythm where that explains it better; to
  * the changes expected since the last look comes the chance that a sibling's change was also this page's. See memory.ts,
  * week-shape.ts, activity.ts, rhythm.ts and siblings.ts for each.
  *
@@ -126,10 +126,10 @@ export class PageModels {
     this.states.hints[page] = Math.max(this.states.hints[page]!, Math.min(1, chance));
   }
 
-  /** The factor that the page's site has now. */
+  /** The factor that the pages of its site and speed have now. */
   activity(page: number, now: number): number {
     const wide = this.kin.of(page).at(-1);
-    return wide === undefined || !this.parts.activity ? 1 : this.activities.factor(wide, now);
+    return wide === undefined || !this.parts.activity ? 1 : this.activities.factor(wide, this.speed(page), now);
   }
 
   /** What is to be expected of the page at `now`, left in `mass`, `rate` and `together`. */
@@ -285,7 +285,7 @@ export class PageModels {
 
   private learnActivity(page: number, at: number, plain: number, credit: number): void {
     const wide = this.kin.of(page).at(-1);
-    if (wide !== undefined) this.activities.learn(wide, at, plain, credit);
+    if (wide !== undefined) this.activities.learn(wide, this.speed(page), at, plain, credit);
   }
 
   /** Moves the page's own state to the look at `at`, which found `number` changes, about at `when`. */

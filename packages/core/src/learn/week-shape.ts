@@ -20,7 +20,7 @@ const priorChanges = 2;
 const fadingSeconds = 150 * 86_400;
 
 /** Pages are told apart by how often they change, in factors of four from once in 256 days to 64 times a day. */
-const speeds = 8;
+export const speeds = 8;
 /** How far the week bears on a class of pages before anything is known, and how surely: an inverse variance. */
 const sayStart = 0.5;
 const sayWorth = 4;

@@ -143,28 +143,33 @@ test('importance and staleness are what is optimised when they are asked for', (
 });
 
 test('the copy is current as often as the policy says', () => {
-  const events = Array.from({ length: 60 }, (_, i) => poisson(`s${i % 4}/p${i}x`, 0.03 * 1.08 ** i, 240, i + 1)).flat();
-  const split = splitOf(events, 120, 120);
-  const policy = new RevisitPolicy();
   const said = new Float64Array(10);
   const held = new Float64Array(10);
   const looks = new Float64Array(10);
-  const audit = (page: number, at: number, changed: boolean): void => {
-    const { current } = policy.belief(page, at);
-    const bin = Math.min(9, Math.floor(10 * current));
-    said[bin]! += current;
-    held[bin]! += changed ? 0 : 1;
-    looks[bin]!++;
-  };
-  const allowed = probesAllowed(split, { kind: 'per-page-day', looks: 3 });
-  replay(split, policy, { allowed, told: 1, kin: kinOf(split.names), learn: 'probes', spacingSeconds: 0, audit });
+  // Of one world a tenth has a few hundred looks, where chance alone may be 0.05.
+  for (let world = 0; world < 3; world++) {
+    const pages = Array.from({ length: 60 }, (_, i) =>
+      poisson(`s${i % 4}/p${i}x`, 0.03 * 1.08 ** i, 240, i + 1 + 100 * world),
+    );
+    const split = splitOf(pages.flat(), 120, 120);
+    const policy = new RevisitPolicy();
+    const audit = (page: number, at: number, changed: boolean): void => {
+      const { current } = policy.belief(page, at);
+      const bin = Math.min(9, Math.floor(10 * current));
+      said[bin]! += current;
+      held[bin]! += changed ? 0 : 1;
+      looks[bin]!++;
+    };
+    const allowed = probesAllowed(split, { kind: 'per-page-day', looks: 3 });
+    replay(split, policy, { allowed, told: 1, kin: kinOf(split.names), learn: 'probes', spacingSeconds: 0, audit });
+  }
   let tried = 0;
   for (let bin = 0; bin < 10; bin++) {
-    if (looks[bin]! < 300) continue;
+    if (looks[bin]! < 600) continue;
     tried++;
     expect(Math.abs(said[bin]! - held[bin]!) / looks[bin]!).toBeLessThan(0.05);
   }
-  expect(tried).toBeGreaterThan(1);
+  expect(tried).toBeGreaterThan(2);
 });
 
 const page = (index: number, more: Partial<Watched> = {}): Watched => ({

@@ -17,6 +17,7 @@
  */
 import { PageModels, type Parts, type Shared } from '../learn/page-models.ts';
 import { Reliability } from '../learn/reliability.ts';
+import { speeds } from '../learn/week-shape.ts';
 import type { GroupKeys } from '../model/kin.ts';
 import { DueQueue } from '../time/due-queue.ts';
 import { type Fallen, LookPrices } from './look-prices.ts';
@@ -62,7 +63,8 @@ export class RevisitPolicy implements Policy {
   /** What is said of copies is corrected by it; when to look is not. */
   private readonly reliability = new Reliability();
   private readonly members: Members[] = [];
-  private readonly plannedActivity: number[] = [];
+  /** By site and speed. */
+  private readonly plannedActivity = new Map<number, number>();
   private pages = 0;
   private budget = 0;
   private usualMass = 0.03;
@@ -253,12 +255,14 @@ export class RevisitPolicy implements Policy {
     const wide = this.models.kin.of(page).at(-1);
     if (wide === undefined) return;
     const activity = this.models.activity(page, at);
-    const planned = this.plannedActivity[wide] ?? 1;
+    const speed = this.models.speed(page);
+    const place = wide * speeds + speed;
+    const planned = this.plannedActivity.get(place) ?? 1;
     if (activity > (1 + drift) * planned) {
-      this.plannedActivity[wide] = activity;
-      this.hasten(listOf(this.members[wide]), at);
+      this.plannedActivity.set(place, activity);
+      this.hasten(listOf(this.members[wide]), at, speed);
     } else if (activity < (1 - drift) * planned) {
-      this.plannedActivity[wide] = activity;
+      this.plannedActivity.set(place, activity);
     }
   }
 
@@ -271,8 +275,8 @@ export class RevisitPolicy implements Policy {
     }
   }
 
-  /** Brings forward those of the pages that are due already. */
-  private hasten(pages: readonly number[], now: number): void {
+  /** Brings forward those of the pages, or of those of one speed, that are due already. */
+  private hasten(pages: readonly number[], now: number, speed?: number): void {
     if (pages.length > smallGroup) {
       if (pages.length > this.effort) return;
       this.effort -= pages.length;
@@ -280,6 +284,7 @@ export class RevisitPolicy implements Policy {
     for (let i = 0; i < pages.length; i++) {
       const page = pages[i]!;
       if (this.queue.timeOf(page) <= now || !this.queue.has(page)) continue;
+      if (speed !== undefined && this.models.speed(page) !== speed) continue;
       const ripe = this.ripeness.of(page, now);
       const at = ripe >= 1 ? Math.max(now, this.ripeness.earliest(page)) : this.queue.timeOf(page);
       if (at < this.queue.timeOf(page)) this.queue.set(page, at);
