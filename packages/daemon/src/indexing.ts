@@ -33,6 +33,8 @@ export interface Around {
   readonly watch: (watched: WatchedPage) => void;
   /** The page is about to be removed. */
   readonly release: (id: string) => Promise<void>;
+  /** Nothing of the look is kept, as its page is gone. */
+  readonly forgone: (observation: Observation) => Promise<void>;
   /** The policy has a new model of the page. */
   readonly learned: (entry: Entry) => void;
   /** Another look at the page is wanted that soon. */
@@ -184,8 +186,9 @@ export class Indexing {
       if (!kept) return;
       const looks = this.#looks;
       const paged = new Set(looks.map(({ probeId }) => probeId));
-      const pageless = batch.map(({ observation }) => observation.probe.id).filter((id) => !paged.has(id));
-      if (pageless.length > 0) await this.#parts.store.finished(pageless);
+      const pageless = batch.map(({ observation }) => observation).filter(({ probe }) => !paged.has(probe.id));
+      for (const observation of pageless) await this.#around.forgone(observation);
+      if (pageless.length > 0) await this.#parts.store.finished(pageless.map(({ probe }) => probe.id));
       this.#queue.splice(0, batch.length);
       this.#unkept.clear();
       for (const { observation } of this.#disowned.size > 0 ? batch : [])

@@ -9,6 +9,7 @@
  * - while the store cannot keep anything, nothing new is asked for.
  */
 import { AccessTimes, type Policy, RobotPool } from '@revisit/core';
+import { AskedBefore } from './asked-before.ts';
 import { CappedSites } from './capped-sites.ts';
 import { ClockBook } from './clock-book.ts';
 import { CollectionMarket } from './collection-market.ts';
@@ -54,6 +55,7 @@ export class Loop {
   readonly #lifetimes: Lifetimes;
   readonly #indexing: Indexing;
   readonly #keeping: Keeping;
+  readonly #askedBefore: AskedBefore;
   readonly #clockBook: ClockBook;
   readonly #saving: Saving;
   readonly #running: Running;
@@ -83,6 +85,7 @@ export class Loop {
     });
     this.#keeping = new Keeping(parts);
     this.#clockBook = new ClockBook(parts.clock, parts.store);
+    this.#askedBefore = new AskedBefore(parts, this.#clockBook);
     void new CappedSites(parts, this.#clockBook);
     this.#saving = new Saving(parts, {
       ...known,
@@ -99,6 +102,7 @@ export class Loop {
     this.#indexing = new Indexing(parts, into, settings.queueMax, {
       watch: (watched) => this.watch(watched),
       release: (id) => this.release(id),
+      forgone: ({ probe, endedAtMs }) => this.#askedBefore.goes(probe.site, endedAtMs),
       learned: (entry) => this.market.learned(entry, parts.clock.nowMs() / 1000),
       askLater: (id, afterMs) => void this.#askLater(id, afterMs),
       dueAgain: (id, atMs) => this.#watching.dueAgain(id, atMs),
@@ -246,6 +250,7 @@ export class Loop {
   #ways() {
     return {
       access: this.access,
+      askedBefore: this.#askedBefore,
       clockBook: this.#clockBook,
       collection: this.collection,
       departures: this.#departures,
@@ -274,6 +279,10 @@ export class Loop {
 
   /** The page is being removed: nothing that is under way for it counts, for it or for one that is added in its place. */
   async release(id: string): Promise<void> {
+    const entry = this.collection.byId(id);
+    const { asked, unkept } = this.underWay();
+    const askedMs = asked.has(id) || unkept.has(id) ? this.#parts.clock.nowMs() : entry?.state.lastLookMs;
+    if (entry && askedMs !== undefined) await this.#askedBefore.goes(entry.page.site, askedMs);
     this.#watching.unwatch(id);
     for (const probe of this.#flights.underWay) this.#indexing.disown(probe, id);
     await this.#indexing.forget(id);

@@ -3,6 +3,7 @@
  * process asked for and did not keep. Where the clock was set since then, sites are left alone for as long as they would have been.
  */
 import type { AccessTimes } from '@revisit/core';
+import type { AskedBefore } from './asked-before.ts';
 import type { ClockBook } from './clock-book.ts';
 import type { CollectionMarket } from './collection-market.ts';
 import type { Collection } from './collection.ts';
@@ -19,11 +20,9 @@ import type { Watching } from './watching.ts';
 
 type TakingParts = Pick<LoopParts, 'clock' | 'observer' | 'policy' | 'store'>;
 
-/** No site is spaced by more. */
-const spacingMsMost = 86_400_000;
-
 interface Ways {
   readonly access: AccessTimes;
+  readonly askedBefore: AskedBefore;
   readonly clockBook: ClockBook;
   readonly collection: Collection;
   readonly departures: Departures;
@@ -43,7 +42,7 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
   const access = await store.recall('access-times');
   if (access) ways.access.restore(access);
   const unfinished = await store.unfinished();
-  const asked = await askedBefore(parts, ways, unfinished);
+  const asked = await ways.askedBefore.open(unfinished);
   let askedUntilMs = Math.max(-Infinity, ...asked.values());
   const ahead: string[] = [];
   for await (const batch of store.everyPage()) {
@@ -68,14 +67,13 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
   if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000, ways.collection.groups);
   ways.market.survey(clock.nowMs() / 1000);
   takeOn(parts, ways, unfinished);
-  await ways.keeping.keepFirst(() => handOn(parts, ways, { asked, unfinished, setByMs }));
+  await ways.keeping.keepFirst(() => handOn(parts, ways, { unfinished, setByMs }));
   // How long ago looks of the future were nobody knows any more: to count from now, at each start, would be to wait for ever.
   const entries = ahead.flatMap((id) => ways.collection.byId(id) ?? []);
   ways.departures.askInOrder(entries.filter(({ page }) => !page.paused));
 }
 
 interface TakenUp {
-  readonly asked: ReadonlyMap<string, number>;
   readonly unfinished: readonly Probe[];
   readonly setByMs: number;
 }
@@ -86,14 +84,13 @@ interface TakenUp {
  */
 async function handOn(
   { store, clock, observer }: TakingParts,
-  { clockBook }: Ways,
-  { asked, unfinished, setByMs }: TakenUp,
+  { askedBefore, clockBook }: Ways,
+  { unfinished, setByMs }: TakenUp,
 ): Promise<Kept<unknown>> {
   const known = clockBook.isKept ? undefined : await clockBook.alive();
   if (known?.kind === 'failed') return known;
   if (unfinished.length > 0 && !observer.outlives) {
-    const keptMs = Object.fromEntries(Array.from(asked, ([site, atMs]) => [site, atMs - clockBook.totalMs]));
-    const noted = await store.remember('asked-before', new TextEncoder().encode(JSON.stringify(keptMs)));
+    const noted = await askedBefore.keep();
     if (noted.kind === 'failed') return noted;
     const over = await store.finished(unfinished.map(({ id }) => id));
     if (over.kind === 'failed') return over;
@@ -106,28 +103,6 @@ async function handOn(
     throw error;
   }
   return { kind: 'kept', value: undefined };
-}
-
-/**
- * When sites were asked for something that was never kept, by the processes before this one, as far as that may matter. When exactly
- * nobody knows: robots.txt and redirects may have come before the page.
- */
-async function askedBefore(
-  { store, clock, observer }: TakingParts,
-  { clockBook: { totalMs } }: Ways,
-  unfinished: readonly Probe[],
-): Promise<ReadonlyMap<string, number>> {
-  const nowMs = clock.nowMs();
-  const saved = await store.recall('asked-before');
-  const earlier = saved ? (JSON.parse(new TextDecoder().decode(saved)) as Record<string, number>) : {};
-  const asked = new Map<string, number>();
-  for (const [site, keptMs] of Object.entries(earlier)) {
-    const atMs = Math.min(nowMs, keptMs + totalMs);
-    if (atMs > nowMs - spacingMsMost) asked.set(site, atMs);
-  }
-  if (unfinished.length === 0 || observer.outlives) return asked;
-  for (const { site } of unfinished) asked.set(site, nowMs);
-  return asked;
 }
 
 async function recallManners(
