@@ -23,11 +23,11 @@ import { Running } from './running.ts';
 import { Saving } from './saving.ts';
 import { Lifetimes } from './lifetimes.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
+import { type OutsideWays, type Peeked, peek, submit } from './outside-plan.ts';
 import type { Wait } from './page-waits.ts';
 import { mannersOf } from './site-manners.ts';
 import { resume, takeUp } from './taking-up.ts';
 import type { Change } from './values/change.ts';
-import { fault } from './values/fault.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
 import type { Page } from './values/page.ts';
@@ -318,18 +318,8 @@ export class Loop {
     return this.#parts.accepts?.(site) ?? true;
   }
 
-  /** One request outside the plan, for a preview: it counts against the budget, waits for its site's turn, and nothing is kept of it. */
-  async peek(
-    what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>,
-  ): Promise<Pick<Observation, 'finalUrl' | 'outcome'>> {
-    const { observer } = this.#parts;
-    // Where others ask in our place, each of them knows only of what it asked itself: the turn is given here.
-    if (observer.outlives && !(await this.#departures.doors.turnOf(what.site, this.#running.ended)))
-      return { outcome: { kind: 'refused', fault: fault('site-busy', `${what.site} may not be asked now.`) } };
-    this.#flights.count(1);
-    const observation = await observer.observe(this.#departures.outside(what));
-    this.#departures.returned(observation);
-    return observation;
+  peek(what: Peeked): Promise<Pick<Observation, 'finalUrl' | 'outcome'>> {
+    return peek(this.#parts, this.#outside, what);
   }
 
   /**
@@ -342,12 +332,12 @@ export class Loop {
     if (!this.#running.stopping) this.#flights.late(observation, isSeen);
   }
 
-  /** A form for somebody who offers to tell of changes; it counts against the budget as a look does. */
   submit(url: string, form: Readonly<Record<string, string>>): Promise<number | undefined> {
-    this.#departures.settle(1);
-    this.#flights.count(1);
-    const { observer, forms = observer } = this.#parts;
-    return forms.submit?.(url, form) ?? Promise.resolve(undefined);
+    return submit(this.#parts, this.#outside, url, form);
+  }
+
+  get #outside(): OutsideWays {
+    return { departures: this.#departures, flights: this.#flights, ended: this.#running.ended };
   }
 
   /** A second look that detection wants; if the process ends before, the plan's next look serves as well. */
