@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest';
-import { pacing } from './link.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { locate } from '../../../../house/provision.ts';
+import { revisit } from '../../../daemon/src/trial/command.ts';
+import { startNats } from '../trial/nats-server.ts';
+import { link, pacing } from './link.ts';
 
 test('a try comes half a second to a second after the last, whichever way the clock was put meanwhile', () => {
   let [wallMs, steadyMs] = [5_000_000, 1_000];
@@ -23,3 +26,29 @@ test('a try comes half a second to a second after the last, whichever way the cl
     }
   }
 });
+
+describe.skipIf(locate('nats-server') === undefined)('a server without TLS', () => {
+  test('is not spoken to at an address that asks for TLS, alone or among others', async () => {
+    const nats = await startNats();
+    onTestFinished(() => nats.end());
+    const secret = nats.url.replace('nats:', 'tls:');
+    for (const servers of [secret, `${secret},${secret}`])
+      expect(await link({ nats: servers }, 'robot r1')).toEqual({
+        kind: 'failed',
+        sentence: `--nats ${servers} cannot be used (server does not support 'tls')`,
+        away: true,
+      });
+    const plain = await link({ nats: nats.url }, 'robot r1');
+    if (plain.kind === 'failed') throw new Error(plain.sentence);
+    await plain.connection.close();
+    expect(await revisit(['robot', '--nats', secret])).toMatchObject({ code: 1, out: '' });
+  });
+});
+
+test.each(['tls://127.0.0.1:1,nats://127.0.0.1:1', '127.0.0.1:1,tls://127.0.0.1:1'])(
+  'a list of which only some ask for TLS is refused: %s',
+  async (nats) => {
+    const sentence = `--nats ${nats}: all of the addresses or none of them begin with tls://`;
+    expect(await link({ nats }, 'robot r1')).toEqual({ kind: 'failed', sentence });
+  },
+);

@@ -63,6 +63,7 @@ export type Linked =
 
 /** What the client knows; one without any is a name or an address. */
 const schemes: readonly string[] = ['nats', 'tls'];
+const schemeOf = (server: string): string => /^(.*):\/\//.exec(server)?.[1] ?? 'nats';
 
 export async function link(options: LinkOptions, name: string): Promise<Linked> {
   const { nats, natsKey, natsCa } = options;
@@ -70,9 +71,11 @@ export async function link(options: LinkOptions, name: string): Promise<Linked> 
   const unread = (option: string, file: string, error: unknown): Linked =>
     failed(`--${option} ${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
   const servers = nats.split(',');
-  const strange = servers.find((server) => !schemes.includes(/^(.*):\/\//.exec(server)?.[1] ?? 'nats'));
+  const strange = servers.find((server) => !schemes.includes(schemeOf(server)));
   if (strange !== undefined)
     return failed(`--nats ${strange}: an address such as nats://127.0.0.1:4222 or tls://nats.example:4222 is expected`);
+  const [secret, ...others] = new Set(servers.map((server) => schemeOf(server) === 'tls'));
+  if (others.length > 0) return failed(`--nats ${nats}: all of the addresses or none of them begin with tls://`);
   let key: HeldKey | undefined;
   if (natsKey !== undefined) {
     try {
@@ -92,7 +95,8 @@ export async function link(options: LinkOptions, name: string): Promise<Linked> 
     name: `revisit ${name}`,
     timeout: connectMsMax,
     ...(key ? { authenticator: nkeyAuthenticator(key.seed), inboxPrefix: inboxOf(key.publicKey) } : {}),
-    ...(ca === undefined ? {} : { tls: { ca } }),
+    // The client itself makes nothing of the scheme, and would go on in plain text where a server offers no more.
+    ...(secret || ca !== undefined ? { tls: ca === undefined ? {} : { ca } } : {}),
   };
   try {
     if (servers.length > 1) await tryEach(servers, known);
