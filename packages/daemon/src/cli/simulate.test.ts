@@ -122,6 +122,12 @@ test('what is wrong with a call is said in one sentence', async () => {
     [['--trace', trace, '--learn', 'all'], /--learn all: probes or events/],
     [['--trace', trace, '--train', 'long'], /--train long:/],
     [['--trace', trace, '--loss', 'delay'], /--loss delay: obsolescence .* or staleness/],
+    [
+      ['--trace', trace, '--report', join(folder, 'none', 'r.html')],
+      /--report .*r\.html: there is no folder .*none; a file in a folder that is there is expected/,
+    ],
+    [['--trace', trace, '--report', folder], /--report .*: is a folder; a file is expected/],
+    [['--trace', trace, '--probes-out', join(trace, 'p.csv')], /--probes-out .*p\.csv: there is no folder .*t\.csv;/],
     [[], /--trace FILE or --data DIR/],
     [['--data', join(folder, 'none')], /--data .*none: there is no such folder/],
     [['--data', folder], /is no data folder of revisit/],
@@ -134,6 +140,19 @@ test('what is wrong with a call is said in one sentence', async () => {
     expect(ended.err.trim().split('\n').length).toBe(1);
   }
   expect(existsSync(join(folder, 'revisit.db'))).toBe(false);
+});
+
+// A device that is always full is what a disk is that fills up during the work.
+test.skipIf(!existsSync('/dev/full'))('a result whose files cannot be written is printed all the same', async () => {
+  const trace = join(freshFolder(), 't.csv');
+  writeFileSync(trace, traceText());
+  const words = ['simulate', '--trace', trace, '--train', '60d', '--test', '30d', '--policies', 'uniform', '--json'];
+  const ended = await revisit([...words, '--budget', '1/change', '--probes-out', '/dev/full', '--report', '/dev/full']);
+  expect(ended.code).toBe(1);
+  expect(JSON.parse(ended.out)).toHaveProperty('policies');
+  expect(ended.err).toBe(
+    'revisit: --probes-out /dev/full: cannot be written (ENOSPC); --report /dev/full: cannot be written (ENOSPC)\n',
+  );
 });
 
 /** A data folder in which the daemon's own loop has watched a simulated web for so many days. */

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import {
   type Aims,
@@ -72,6 +72,23 @@ function budgetOf(text: string): Budget | undefined {
   return { kind: match[2] === 'change' ? 'per-change' : 'per-page-day', looks };
 }
 
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
+
+/** What speaks against writing there, seen without making or changing anything. */
+function unwritable(option: string, file: string): string | undefined {
+  const folder = dirname(file);
+  try {
+    if (!existsSync(folder) || !statSync(folder).isDirectory())
+      return `${option} ${file}: there is no folder ${folder}; a file in a folder that is there is expected`;
+    const there = existsSync(file);
+    if (there && statSync(file).isDirectory()) return `${option} ${file}: is a folder; a file is expected`;
+    accessSync(there ? file : folder, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return `${option} ${file}: cannot be written (${codeOf(error)}); a file that may be written is expected`;
+  }
+}
+
 /** Checks every word of the call before anything is read or run. */
 function asked(options: SimulateOptions): Read<Asked> {
   const bad = (sentence: string) => ({ kind: 'wrong', sentence }) as const;
@@ -103,6 +120,13 @@ function asked(options: SimulateOptions): Read<Asked> {
     return bad(`--site-of ${options.siteOf}: prefix (up to the first slash) or all (one site) is expected`);
   if (options.probesOut !== undefined && budgets.length > 1)
     return bad(`--probes-out ${options.probesOut}: one budget is expected with it, not ${budgets.length}`);
+  for (const [option, file] of [
+    ['--probes-out', options.probesOut],
+    ['--report', options.report],
+  ] as const) {
+    const sentence = file === undefined ? undefined : unwritable(option, file);
+    if (sentence !== undefined) return bad(sentence);
+  }
   const base = { trainSeconds, testSeconds, budgets, names, learn, loss, spacingSeconds } as const;
   if (options.importance === undefined) return { kind: 'read', value: base };
   const importance = readImportanceFile(options.importance);
@@ -225,18 +249,23 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
     runs.push({ budget: text, allowed, compared });
   }
   bar.end();
-  try {
-    if (options.probesOut !== undefined) await writeProbes(options.probesOut, split, runs[0]!.compared);
-    if (options.report !== undefined)
-      await writeFile(options.report, comparisonHtml(`Policies on ${options.trace ?? options.data}`, split, runs));
-  } catch (error) {
-    return failed(
-      `${options.report ?? options.probesOut}: cannot be written (${(error as NodeJS.ErrnoException).code})`,
-    );
-  }
+  const unwritten: string[] = [];
+  const write = async (option: string, file: string | undefined, writing: (file: string) => Promise<void>) => {
+    if (file === undefined) return;
+    try {
+      await writing(file);
+    } catch (error) {
+      unwritten.push(`${option} ${file}: cannot be written (${codeOf(error)})`);
+    }
+  };
+  await write('--probes-out', options.probesOut, (file) => writeProbes(file, split, runs[0]!.compared));
+  await write('--report', options.report, (file) =>
+    writeFile(file, comparisonHtml(`Policies on ${options.trace ?? options.data}`, split, runs)),
+  );
   if (options.json) printJson(jsonOf(split, learn, runs));
   else print(shown(split, runs));
-  return done;
+  // After the result: what took an hour to work out is not lost with a full disk.
+  return unwritten.length > 0 ? failed(unwritten.join('; ')) : done;
 }
 
 function jsonOf(split: Split, learn: string, runs: readonly BudgetRun[]): Record<string, unknown> {
