@@ -45,6 +45,18 @@ describe('wrong calls get one sentence, exit 2, and change nothing', () => {
           RegExp,
         ],
     ),
+    ...(['serve', 'robot', 'observer'] as const).flatMap((command) => {
+      const words = [command, '--nats', 'nats://127.0.0.1:1', '--data', join(data, 'none')];
+      if (command === 'robot') words.splice(3);
+      return [
+        [
+          'a network that is none',
+          [...words, '--allow-network', '300.0.0.0/8'],
+          /--allow-network 300.0.0.0\/8: an addr/,
+        ],
+        ['a level that is none', [...words, '--log-level', 'loud'], /--log-level loud: .*"silent"/],
+      ] as [string, string[], RegExp][];
+    }),
     ['a bad port', ['serve', '--port', 'x', '--data', join(data, 'none')], /--port x/],
     [
       'an unknown policy',

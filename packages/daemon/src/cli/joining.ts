@@ -1,7 +1,6 @@
 /** What robots and observers have in common on the command line: how they reach a cluster, and how they look. */
 import type { Command } from 'commander';
 import { random } from '@revisit/core';
-import { durationForm, durationMs } from '../config/units.ts';
 import type { Clock } from '../values/clock.ts';
 import { userAgentOf } from '../version.ts';
 import { noContact } from './options.ts';
@@ -77,8 +76,11 @@ export async function join(
   const breadth = Number(options.breadth);
   if (!Number.isInteger(breadth) || breadth < 1 || breadth > 10_000)
     return wrong(`--breadth ${options.breadth}: a whole number from 1 to 10000 is expected`);
-  const spacingMs = durationMs(options.spacing);
-  if (spacingMs === undefined) return wrong(`--spacing ${options.spacing}: ${durationForm}`);
+  const { spacing, allowNetwork, logLevel } = options;
+  const { settle } = await import('../config/config.ts');
+  const read = settle({}, { spacing, logLevel, ...(allowNetwork === undefined ? {} : { allowNetwork }) });
+  if (read.kind === 'wrong') return wrong(read.sentence);
+  const { spacingMs } = read.value;
   const name = options.name ?? usualName;
   if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(name))
     return wrong(`--name ${name}: up to 40 small letters, digits and hyphens are expected`);
