@@ -148,7 +148,9 @@ test('the plan keeps to what the shared server takes: its names are dear, and to
   const loop = await live(startMs + 6 * 60 * minutes);
   // All that it takes is used, though the policy's first guess of rates was by a budget 800 times as large.
   const hour = (of: number) => asked.filter(({ atMs }) => Math.floor((atMs - startMs) / cap.periodMs) === of).length;
-  expect([3, 4, 5].map(hour)).toEqual([90, 90, 90]);
+  const hours = [3, 4, 5].map(hour);
+  expect(Math.max(...hours)).toBe(cap.count);
+  expect(hours.reduce((sum, looks) => sum + looks)).toBeGreaterThan(0.98 * hours.length * cap.count);
   const plan = standingPlan(loop, clock.nowMs(), 10);
   expect(gapsOf(plan.probes).filter((gap) => gap < 1_000)).toEqual([]);
   expect(plan.dearSites.map(({ site }) => site).sort()).toEqual(hosts);
