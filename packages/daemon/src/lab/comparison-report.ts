@@ -13,8 +13,8 @@ export interface BudgetRun {
 const style =
   'body{font:15px/1.5 sans-serif;max-width:1000px;margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .6em;text-align:right;font-size:13px}td:first-child{text-align:left}.plots{display:flex;flex-wrap:wrap;gap:10px}';
 const days = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
-/** More dots than this in one picture are a blot. */
-const dotsMax = 4000;
+/** Dots of one row that fall into the same of so many columns are one dot: what lies closer cannot be told apart. */
+const columnsMax = 400;
 const rowsMax = 15;
 
 const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
@@ -22,7 +22,8 @@ const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]):
     .map((row) => `<tr>${row.map((cell) => `<td>${escape(cell)}</td>`).join('')}</tr>`)
     .join('')}</table>`;
 
-function scoreTable({ compared }: BudgetRun): string {
+function scoreTable(run: BudgetRun): string {
+  const { compared } = run;
   const rivals = compared.filter(({ policy }) => policy !== bound);
   const best = Math.min(...rivals.map(({ score }) => score.meanDelayHours));
   const note = rivals.length < compared.length ? `<p>${escape(boundSentence)}</p>` : '';
@@ -40,7 +41,8 @@ function scoreTable({ compared }: BudgetRun): string {
       seconds.toFixed(1),
     ]),
   );
-  return scores + note;
+  const short = shortSentence(run);
+  return scores + (short === undefined ? '' : `<p>${escape(short)}</p>`) + note;
 }
 
 function againstBudget(runs: readonly BudgetRun[], pages: number, testDays: number): Plot[] {
@@ -99,25 +101,35 @@ function whoWhen(split: Split, one: Compared): Plot {
     .slice(0, rowsMax)
     .map(([page]) => page);
   const row = new Map(shown.map((page, i) => [page, i + 1]));
-  const looks: [number, number][] = [];
-  for (let i = 0; i < one.log.length && looks.length < dotsMax; i++) {
-    const at = row.get(one.log.page(i));
-    if (at !== undefined) looks.push([(one.log.at(i) - split.testStart) / 86_400, at]);
-  }
-  const until = looks.at(-1)?.[0] ?? 1;
-  const changes = shown.flatMap((page, i) =>
-    Array.from(split.times[page]!)
-      .map((at) => [(at - split.testStart) / 86_400, i + 1.35] as const)
-      .filter(([day]) => day > 0 && day <= until),
-  );
+  const testDays = (split.testEnd - split.testStart) / 86_400;
+  const dots = (above: number) => {
+    const taken = new Set<number>();
+    const points: [number, number][] = [];
+    return {
+      points,
+      add(at: number, page: number): void {
+        const y = row.get(page);
+        const day = (at - split.testStart) / 86_400;
+        if (y === undefined || day <= 0 || day > testDays) return;
+        const cell = y * (columnsMax + 1) + Math.floor((columnsMax * day) / testDays);
+        if (!taken.has(cell)) points.push([day, y + above]);
+        taken.add(cell);
+      },
+    };
+  };
+  const looks = dots(0);
+  for (let i = 0; i < one.log.length; i++) looks.add(one.log.at(i), one.log.page(i));
+  const changes = dots(0.35);
+  for (const page of shown) for (const at of split.times[page]!) changes.add(at, page);
   return {
     title: `Who was probed when: ${one.policy}`,
     x: 'days into the test',
     y: `the ${shown.length} busiest pages`,
     series: [
-      { name: 'looks', points: looks, draw: 'dots' },
-      { name: 'changes', points: changes, draw: 'dots' },
+      { name: 'looks', points: looks.points, draw: 'dots' },
+      { name: 'changes', points: changes.points, draw: 'dots' },
     ],
+    yMax: shown.length + 1,
   };
 }
 
@@ -150,6 +162,16 @@ function learned(one: Compared): string {
     : week;
 }
 
+/** Who could not be brought to the budget, in words; undefined when all were. */
+export function shortSentence({ budget, allowed, compared }: BudgetRun): string | undefined {
+  const short = compared
+    .filter(({ score }) => score.probes < 0.99 * allowed)
+    .map(({ policy, score }) => `${policy} ${score.probes} (${((100 * score.probes) / allowed).toFixed(1)} %)`);
+  return short.length === 0
+    ? undefined
+    : `Of ${allowed} probes allowed at ${budget}, fewer were made by ${short.join(', ')}: no setting of the knob was found with 99 to 100 %.`;
+}
+
 export function comparisonHtml(title: string, split: Split, runs: readonly BudgetRun[]): string {
   const testDays = (split.testEnd - split.testStart) / 86_400;
   const main = runs[Math.floor(runs.length / 2)]!;
@@ -161,5 +183,5 @@ export function comparisonHtml(title: string, split: Split, runs: readonly Budge
       .map((one) => whoWhen(split, one)),
   ];
   const tables = runs.map((run) => `<h2>Budget ${escape(run.budget)}: ${run.allowed} probes</h2>${scoreTable(run)}`);
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title><style>${style}</style></head><body><h1>${escape(title)}</h1><p>${split.names.length} pages, ${split.testChanges} changes in ${testDays.toFixed(0)} days of test after ${((split.testStart - split.trainStart) / 86_400).toFixed(0)} days to learn from. Every policy made the same number of probes and saw only whether a page had changed since its last probe of it.</p>${tables.join('')}<div class="plots">${plots.map(plotSvg).join('')}</div>${main.compared.map(learned).join('')}</body></html>\n`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title><style>${style}</style></head><body><h1>${escape(title)}</h1><p>${split.names.length} pages, ${split.testChanges} changes in ${testDays.toFixed(0)} days of test after ${((split.testStart - split.trainStart) / 86_400).toFixed(0)} days to learn from. Every policy was allowed the same number of probes and saw only whether a page had changed since its last probe of it.</p>${tables.join('')}<div class="plots">${plots.map(plotSvg).join('')}</div>${main.compared.map(learned).join('')}</body></html>\n`;
 }

@@ -17,8 +17,29 @@ export function ticks(low: number, high: number): number[] {
   );
 }
 
+/** About as wide as letters of this size are drawn. */
+const letterWidth = 6.4;
+/** One round of colours for each: whole lines, dashes, dots. */
+const dashes = ['', '6 3', '2 3'];
+
 const label = (value: number): string =>
   Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(0) : String(value);
+
+/** What was measured is read off to three digits; what was counted is whole. */
+const short = (value: number): number => (Number.isInteger(value) ? value : Number(value.toPrecision(3)));
+
+const widthOf = (tick: number): number => letterWidth * label(tick).length;
+
+/** Of values that were measured, those whose labels do not run into the one before. */
+function apart(values: readonly number[], x: (value: number) => number): number[] {
+  const kept: number[] = [];
+  for (const value of values) {
+    const before = kept.at(-1);
+    if (before === undefined || x(value) - x(before) > (widthOf(value) + widthOf(before)) / 2 + letterWidth)
+      kept.push(value);
+  }
+  return kept;
+}
 
 interface Scale {
   readonly x: (value: number) => number;
@@ -37,15 +58,32 @@ function scaleOf(plot: Plot): Scale {
   const y0 = Math.min(0, ...ys);
   const y1 = yTop > y0 ? yTop : y0 + 1;
   const { width, height, left, right, top, bottom } = size;
+  const x = (value: number): number =>
+    left + ((place(value) - place(x0)) / (place(x1) - place(x0) || 1)) * (width - left - right);
   return {
-    x: (value) => left + ((place(value) - place(x0)) / (place(x1) - place(x0) || 1)) * (width - left - right),
+    x,
     y: (value) => height - bottom - ((value - y0) / (y1 - y0)) * (height - top - bottom),
-    xTicks: plot.logX ? [...new Set(xs)].sort((a, b) => a - b) : ticks(x0, x1),
+    xTicks: plot.logX
+      ? apart(
+          [...new Set(xs.map(short))].sort((a, b) => a - b),
+          x,
+        )
+      : ticks(x0, x1),
     yTicks: ticks(y0, y1),
   };
 }
 
-function drawn(series: Series, colour: string, { x, y }: Scale): string {
+interface Stroke {
+  readonly colour: string;
+  readonly dash: string;
+}
+
+function strokeOf(i: number): Stroke {
+  const dash = dashes[Math.floor(i / colours.length)] ?? '';
+  return { colour: colours[i % colours.length]!, dash: dash === '' ? '' : ` stroke-dasharray="${dash}"` };
+}
+
+function drawn(series: Series, { colour, dash }: Stroke, { x, y }: Scale): string {
   const points = series.points.filter(([, value]) => Number.isFinite(value));
   if (series.draw === 'dots')
     return points
@@ -55,19 +93,24 @@ function drawn(series: Series, colour: string, { x, y }: Scale): string {
     const to = `${x(a).toFixed(1)} ${y(b).toFixed(1)}`;
     return i === 0 ? `M${to}` : series.draw === 'steps' ? `H${x(a).toFixed(1)}V${y(b).toFixed(1)}` : `L${to}`;
   });
-  return `<path d="${path.join('')}" fill="none" stroke="${colour}" stroke-width="1.6"/>`;
+  return `<path d="${path.join('')}" fill="none" stroke="${colour}" stroke-width="1.6"${dash}/>`;
 }
 
-/** Names under the plot, where they hide no line; one series needs none, and more than eight colours tell nothing. */
+/** Names under the plot, where they hide no line; one series needs none, and more than can be told apart have none. */
 function legendOf(series: readonly Series[]): { readonly svg: string; readonly height: number } {
-  if (series.length < 2 || series.length > 8) return { svg: '', height: 0 };
+  if (series.length < 2 || series.length > colours.length * dashes.length) return { svg: '', height: 0 };
   const { width, height, left, right } = size;
   const longest = Math.max(...series.map(({ name }) => name.length));
   const columns = longest > 18 ? 2 : longest > 13 ? 3 : 4;
   const entries = series.map(({ name }, i) => {
     const x = left + (i % columns) * ((width - left - right) / columns);
     const y = height + 4 + 15 * Math.floor(i / columns);
-    return `<rect x="${x}" y="${y}" width="9" height="9" fill="${colours[i]}"/><text x="${x + 13}" y="${y + 8}">${escape(name)}</text>`;
+    const { colour, dash } = strokeOf(i);
+    const mark =
+      dash === ''
+        ? `<rect x="${x}" y="${y}" width="9" height="9" fill="${colour}"/>`
+        : `<path d="M${x - 4} ${y + 5}h15" stroke="${colour}" stroke-width="2"${dash}/>`;
+    return `${mark}<text x="${x + 13}" y="${y + 8}">${escape(name)}</text>`;
   });
   return { svg: entries.join(''), height: 6 + 15 * Math.ceil(series.length / columns) };
 }
@@ -81,9 +124,9 @@ export function plotSvg(plot: Plot): string {
   );
   const marks = scale.xTicks.map(
     (tick) =>
-      `<text x="${scale.x(tick).toFixed(1)}" y="${height - bottom + 16}" text-anchor="middle">${label(tick)}</text>`,
+      `<text x="${Math.min(scale.x(tick), width - widthOf(tick) / 2).toFixed(1)}" y="${height - bottom + 16}" text-anchor="middle">${label(tick)}</text>`,
   );
-  const lines = plot.series.map((one, i) => drawn(one, colours[i % colours.length]!, scale));
+  const lines = plot.series.map((one, i) => drawn(one, strokeOf(i), scale));
   const names = legendOf(plot.series);
   // What lies above the part that is shown is cut off at its edge.
   const clip = `c${Math.abs(Array.from(plot.title).reduce((hash, letter) => Math.imul(hash, 31) + letter.codePointAt(0)!, 7))}`;
