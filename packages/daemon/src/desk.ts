@@ -177,7 +177,7 @@ export class Desk {
   #wait(entry: Entry): Wait | undefined {
     const nowMs = this.clock.nowMs();
     const atMs = this.loop!.isInLine(entry) ? nowMs : Math.max(nowMs, this.#plannedMs(entry));
-    return atMs < Infinity ? this.loop!.wait(entry.page.site, atMs) : undefined;
+    return this.loop!.wait(entry, atMs);
   }
 
   /** The coming looks at a page and why then; undefined where none is planned. */

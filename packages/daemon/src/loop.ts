@@ -25,6 +25,7 @@ import { Lifetimes } from './lifetimes.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
 import { type OutsideWays, type Peeked, peek, submit } from './outside-plan.ts';
 import type { Wait } from './page-waits.ts';
+import { PutOff } from './put-off.ts';
 import { mannersOf } from './site-manners.ts';
 import { resume, takeUp } from './taking-up.ts';
 import type { Change } from './values/change.ts';
@@ -34,8 +35,6 @@ import type { Page } from './values/page.ts';
 import type { Probe } from './values/probe.ts';
 import { Watching } from './watching.ts';
 
-/** When a page that may not be visited is tried again, where nobody says when: rules are read anew once a day. */
-const putOffMs = 86_400_000;
 /** Starved time and lost pages weigh the same. */
 const starvationWeight = 1;
 
@@ -58,6 +57,7 @@ export class Loop {
   readonly #askedBefore: AskedBefore;
   readonly #clockBook: ClockBook;
   readonly #saving: Saving;
+  readonly #putOff: PutOff;
   readonly #running: Running;
   /** Looks a second for all processes on the same store, and how much of that is this one's. */
   #budget: { readonly whole: number; readonly share: number };
@@ -84,6 +84,7 @@ export class Loop {
       market: this.market,
     });
     this.#keeping = new Keeping(parts);
+    this.#putOff = new PutOff((untilMs) => parts.clock.sleep(untilMs - parts.clock.nowMs(), this.#running.ended));
     this.#clockBook = new ClockBook(parts.clock, parts.store);
     this.#askedBefore = new AskedBefore(parts, this.#clockBook);
     void new CappedSites(parts, this.#clockBook);
@@ -106,7 +107,7 @@ export class Loop {
       learned: (entry) => this.market.learned(entry, parts.clock.nowMs() / 1000),
       askLater: (id, afterMs) => void this.#askLater(id, afterMs),
       dueAgain: (id, atMs) => this.#watching.dueAgain(id, atMs),
-      putOff: (id, look, untilMs) => void this.#putOff(id, look, untilMs),
+      putOff: (id, look, untilMs) => void this.#putOffUntil(id, look, untilMs),
       indexed: (observations, looks, tookMs) => {
         this.#pool.indexed(this.#indexing.queued, observations, tookMs, parts.clock.nowMs());
         this.#running.wake();
@@ -198,9 +199,10 @@ export class Loop {
     this.#running.wake();
   }
 
-  /** What would keep the site from being asked at that time, and until when. */
-  wait(site: string, atMs: number): Wait | undefined {
-    return this.#departures.doors.wait(site, atMs, this.#departures.quietUntil(atMs));
+  /** What would keep the page from being looked at at that time, and until when; Infinity where no look is planned. */
+  wait(entry: Entry, atMs: number): Wait | undefined {
+    if (!(atMs < Infinity)) return this.#putOff.wait(entry);
+    return this.#departures.doors.wait(entry.page.site, atMs, this.#departures.quietUntil(atMs));
   }
 
   /** What may be asked for in all; `settings` has this loop's part of it. */
@@ -388,13 +390,11 @@ export class Loop {
     await this.#parts.detectEnds?.();
   }
 
-  /** A page that may not be visited (robots.txt, its address) is not offered again before that may have changed. */
-  async #putOff(id: string, look: Look, untilMs = look.endedAtMs + putOffMs): Promise<void> {
-    const { clock, policy } = this.#parts;
-    await clock.sleep(untilMs - clock.nowMs(), this.#running.ended);
+  async #putOffUntil(id: string, look: Look, untilMs?: number): Promise<void> {
+    if (!(await this.#putOff.until(id, look, untilMs))) return;
     const entry = this.collection.byId(id);
     if (!entry || entry.page.paused || this.#running.stopping || this.#departures.isAsked(entry)) return;
-    policy.looked(entry.index, clock.nowMs() / 1000, { kind: 'failed' });
+    this.policy.looked(entry.index, this.#parts.clock.nowMs() / 1000, { kind: 'failed' });
     this.#running.wake();
   }
 }

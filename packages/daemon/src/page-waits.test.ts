@@ -92,6 +92,74 @@ test('quiet hours, business hours, a cap and a site that asked to be left alone 
   await store.close();
 });
 
+test('a page that may not be visited says why, and when it is tried again', async () => {
+  const store = memoryStore();
+  const clock = new VirtualClock(startMs);
+  const fetchPage = async ({ url }: Ask): Promise<Answer> => {
+    const askedAtMs = clock.nowMs();
+    await clock.sleep(50);
+    const times = { askedAtMs, answeredAtMs: clock.nowMs() };
+    const forbids = url.pathname === '/robots.txt' && clock.nowMs() < startMs + hourMs;
+    const body = Buffer.from(forbids ? 'User-agent: *\nDisallow: /private' : '');
+    if (url.hostname !== 'inside.example')
+      return { kind: 'answered', url, status: 200, headers: {}, body, bytesReceived: body.length, ...times };
+    const why = { code: 'address-refused', sentence: 'inside.example leads to 10.0.0.1, which is private' };
+    return { kind: 'failed', fault: why, bytesReceived: 0 };
+  };
+  const common = { clock, random: random(3) };
+  const observer = createObserver({
+    ...common,
+    userAgent: 'Revisit',
+    allowNetworks: [],
+    spacingMs: 1_000,
+    fetchPage,
+  });
+  const parts = { ...common, store, observer, policy: policies['revisit']!.create(1), detect: detector(store) };
+  const loop = new Loop(
+    { ...parts, log: () => {} },
+    { looksPerSecond: 0.2, spacingMs: 1_000, robots: 8, queueMax: 64 },
+  );
+  const at = (url: string, site: string) => ({ url, site, ...usualSettings });
+  const pages = [at('https://open.example/private', 'open.example'), at('https://inside.example/', 'inside.example')];
+  await new Desk(store, clock, () => {}).add(pages);
+  await loop.load();
+  void loop.run(new AbortController().signal);
+  await clock.runUntil(startMs + 60_000);
+
+  const app = createApi(new Desk(store, clock, () => {}, loop));
+  type Page = { id: string; looks: number; waits: { why: string; until: string } | null; nextProbe: string | null };
+  const page = async (site: string) =>
+    (await app.inject(`/api/pages?site=${site}`)).json<{ pages: Page[] }>().pages[0]!;
+  for (const [site, why] of [
+    ['open.example', 'open.example asks robots not to visit /private,'],
+    ['inside.example', 'inside.example leads to 10.0.0.1, which is private,'],
+  ] as const) {
+    const { id, looks, waits, nextProbe } = await page(site);
+    expect([site, looks, waits?.why, nextProbe]).toEqual([site, 1, why, waits?.until]);
+    const untilMs = Date.parse(waits!.until);
+    expect(untilMs).toBeGreaterThan(startMs + 23 * hourMs);
+    expect(untilMs).toBeLessThan(startMs + 25 * hourMs);
+    const coming = (await app.inject(`/api/pages/${id}/coming`)).json<{ state: string; looks: { at: string }[] }>();
+    expect([coming.state, coming.looks[0]!.at]).toEqual(['planned', waits!.until]);
+  }
+  // What a person asks for is looked at all the same, and says anew how it is.
+  const { id } = await page('inside.example');
+  const before = (await page('inside.example')).waits!.until;
+  await clock.runUntil(startMs + 2 * hourMs);
+  loop.probeNow(id);
+  await clock.runUntil(startMs + 2 * hourMs + 60_000);
+  const after = await page('inside.example');
+  expect(after.looks).toBe(2);
+  expect(Date.parse(after.waits!.until) - Date.parse(before)).toBeGreaterThan(hourMs);
+
+  await clock.runUntil(startMs + 27 * hourMs);
+  expect(await page('open.example')).toMatchObject({ waits: null });
+  expect((await page('open.example')).looks).toBeGreaterThan(1);
+  loop.die();
+  await app.close();
+  await store.close();
+});
+
 test('of several things the one that lasts longest is said, and hours of a shared server count', () => {
   const server = { address: '203.0.113.7', spacingMs: 250, connections: 8 };
   const rulesOf = (name: string) => (name === server.address ? { quietUntilMs: () => 5_000 } : undefined);

@@ -39,11 +39,12 @@ class Looker implements Observer {
   /** Without their seals. */
   readonly looked: string[] = [];
   hold: Promise<void> = Promise.resolve();
+  outcome: Observation['outcome'] = { kind: 'not-modified' };
 
   async observe(asked: Probe): Promise<Observation> {
     this.looked.push(asked.id.split('.')[0]!);
     await this.hold;
-    const outcome = { kind: 'not-modified' } as const;
+    const { outcome } = this;
     return { probe: asked, startedAtMs: 5, endedAtMs: 9, outcome, bytesReceived: 1, requests: 1 };
   }
 
@@ -97,6 +98,15 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     expect(answer).toMatchObject({ probe: asked, outcome: { kind: 'not-modified' } });
     expect(answer.endedAtMs).toBeGreaterThan(1e12);
     expect(looker.looked).toEqual([asked.id]);
+  });
+
+  test('whose address its robot may not visit has failed, and not been refused: another robot may', async () => {
+    const looker = robot(systemClock, 'frankfurt-1');
+    const why = { code: 'address-refused', sentence: 'a.example leads to 10.0.0.1 (private)' };
+    looker.outcome = { kind: 'refused', fault: why };
+    const { outcome } = await (await carrier()).observe(probe());
+    const sentence = expect.stringMatching(/^Robot frankfurt-1 says: a.example leads to 10.0.0.1 .*--allow-network/);
+    expect(outcome).toEqual({ kind: 'failed', fault: { code: 'address-refused', sentence } });
   });
 
   test('that another coordinator sent is answered here without a second look', async () => {

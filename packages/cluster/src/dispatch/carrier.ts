@@ -26,7 +26,7 @@ import { isThere, waitingAt, waitsAt } from './whereabouts.ts';
 import { packErrand } from '../observers/errand.ts';
 import type { Fleet } from '../observers/fleet.ts';
 import { Reach } from './reach.ts';
-import { afterLeave, handedBack, inOurTime, packProbe, unpackObservation } from './wire.ts';
+import { afterLeave, byOwnNetworks, handedBack, inOurTime, packProbe, unpackObservation } from './wire.ts';
 
 /** How long the server may take to say that it has a message before it is sent again. */
 const publishMsMax = 2_000;
@@ -188,19 +188,20 @@ export class Carrier implements Observer {
     // Only the observer that was asked may answer an errand; its name in the subject is what its key allows.
     const from = message.subject.split('.').at(-1)!;
     if (open.observer !== undefined && from !== open.observer) return;
-    const observation = this.#read(open, open.pieces as Uint8Array[]);
+    const observation = this.#read(open, open.pieces as Uint8Array[], from);
     if (open.observer === undefined && observation)
       this.#crew.heard(from, message.headers?.get('process') ?? '', observation, this.#clock.nowMs());
   }
 
-  #read(open: Open, pieces: readonly Uint8Array[]): Observation | undefined {
+  #read(open: Open, pieces: readonly Uint8Array[], from: string): Observation | undefined {
     const { probe, observer } = open;
     const said = observer === undefined ? unpackObservation(pieces) : this.#report(observer, pieces, probe);
     if (!said) {
       this.#handBack(open, 'The answer could not be read.');
       return undefined;
     }
-    const observation = inOurTime(said, probe, open.startedAtMs, this.#clock.nowMs());
+    const whose = `${observer === undefined ? 'Robot' : 'Observer'} ${from}`;
+    const observation = inOurTime(byOwnNetworks(said, whose), probe, open.startedAtMs, this.#clock.nowMs());
     if (observer === undefined) this.fleet?.fromHome(observation);
     if (this.#lost.delete(open.sealed)) this.onLate(observation);
     else this.#end(open, observation);

@@ -119,7 +119,10 @@ export const PageBody = named(
       waits: Nullable(
         Type.Object(
           { why: Type.String({ description: 'Such as "quiet hours of example.org".' }), until: Time },
-          { description: 'What puts its next look off beside its turn: hours, a cap, a site that is left alone.' },
+          {
+            description:
+              'What puts its next look off beside its turn: hours, a cap, a site that is left alone, or that it may not be visited.',
+          },
         ),
       ),
       activity: Type.Optional(

@@ -1,0 +1,32 @@
+/** Pages that may not be visited (robots.txt, their address): none is offered again before that may have changed. */
+import type { Entry } from './collection.ts';
+import type { Wait } from './page-waits.ts';
+import type { Look } from './values/look.ts';
+
+/** Where nobody says when: rules are read anew once a day. */
+const putOffMs = 86_400_000;
+
+export class PutOff {
+  /** By page: until when, and which of its looks said so. */
+  readonly #pages = new Map<string, { readonly untilMs: number; readonly looks: number }>();
+  readonly #sleep: (untilMs: number) => Promise<void>;
+
+  constructor(sleep: (untilMs: number) => Promise<void>) {
+    this.#sleep = sleep;
+  }
+
+  /** Resolves when its time has come: true unless another look at the page has put it off anew. */
+  async until(id: string, look: Look, untilMs = look.endedAtMs + putOffMs): Promise<boolean> {
+    const own = { untilMs, looks: look.state.looks };
+    this.#pages.set(id, own);
+    await this.#sleep(untilMs);
+    return this.#pages.get(id) === own && this.#pages.delete(id);
+  }
+
+  /** Of a page that no look has been made at since. */
+  wait({ page, state }: Entry): Wait | undefined {
+    const own = this.#pages.get(page.id);
+    if (own?.looks !== state.looks || !state.fault) return undefined;
+    return { why: `${state.fault.sentence},`, untilMs: own.untilMs };
+  }
+}
