@@ -29,3 +29,11 @@ test('a rule that jumps over the mark keeps the largest run below it', () => {
   const { replay } = calibrate(allowed, (scale) => wanting(scale > 1.5 ? 9000 : 12_000), { start: 1, rises: false });
   expect(replay.wanted).toBe(9000);
 });
+
+test('a rule that hardly hears its knob is followed as far as it takes', () => {
+  const deaf = (scale: number): Replay =>
+    wanting(Math.round(allowed * (scale < 8 ? 1.03 : scale < 20 ? 0.995 : 0.001)));
+  const { replay, knob } = calibrate(allowed, deaf, { start: 1, rises: false });
+  expect(replay.wanted).toBe(9950);
+  expect(knob).toBeGreaterThan(8);
+});

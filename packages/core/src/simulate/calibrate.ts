@@ -24,6 +24,8 @@ const overRoots = 0.1;
 const overMost = 1.003;
 const under = 0.99;
 const runsMax = 14;
+/** After so many runs on one side of the mark each step is twice as far: a rule whose looks hardly follow its knob is not near it. */
+const farFrom = 4;
 
 export function calibrate(
   allowed: number,
@@ -47,7 +49,7 @@ export function calibrate(
     const point = { x, y: Math.log(Math.max(share, 1e-6) / 0.997) };
     if (point.y > 0) high = point;
     else low = point;
-    x = nextKnob(x, point.y, sign, low, high);
+    x = nextKnob(x, point.y * 2 ** Math.max(0, runs - farFrom), sign, low, high);
     if (low && high && Math.abs(low.x - high.x) < 1e-7) break;
   }
   const short = !best || best.replay.log.length < under * allowed;

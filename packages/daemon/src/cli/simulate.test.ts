@@ -110,6 +110,23 @@ test('the 14-week set’s form, weights, spacing and events are understood', asy
   expect(ended.out).toContain('480 probes over 8 pages');
 });
 
+test('a policy that cannot be brought to the budget is named beside the result', async () => {
+  const trace = join(freshFolder(), 't.csv');
+  // Twelve pages in step: an interval rule wants all of them or none, and ten looks lie between.
+  const rows = Array.from({ length: 91 }, (_, i) => i).flatMap((i) =>
+    Array.from({ length: 12 }, (_page, page) => `site/p${page},${1_700_000_000 + i * day}`),
+  );
+  writeFileSync(trace, `${rows.join('\n')}\n`);
+  const words = ['simulate', '--trace', trace, '--train', '60d', '--test', '30d', '--json'];
+  const ended = await revisit([...words, '--policies', 'uniform,stormcrawler', '--budget', '0.028/page/day']);
+  expect(ended.code).toBe(0);
+  const { allowed, policies } = JSON.parse(ended.out) as { allowed: number; policies: { probes: number }[] };
+  expect([allowed, ...policies.map(({ probes }) => probes)]).toEqual([10, 10, 0]);
+  expect(ended.err).toBe(
+    'Of 10 probes allowed at 0.028/page/day, fewer were made by stormcrawler 0 (0.0 %): no setting of the knob was found with 99 to 100 %.\n',
+  );
+});
+
 test('what is wrong with a call is said in one sentence', async () => {
   const folder = freshFolder();
   const trace = join(folder, 't.csv');

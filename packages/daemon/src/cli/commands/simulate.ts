@@ -17,12 +17,12 @@ import {
   traceOf,
 } from '@revisit/core';
 import { type Compared, bound, boundSentence, comparePolicy } from '../../lab/compare.ts';
-import { type BudgetRun, comparisonHtml } from '../../lab/comparison-report.ts';
+import { type BudgetRun, comparisonHtml, shortSentence } from '../../lab/comparison-report.ts';
 import { historyOf } from '../../lab/lab.ts';
 import { type ImportanceFile, type Read, readImportanceFile, readTrace } from '../../lab/trace-file.ts';
 import { noFolder } from '../client.ts';
 import { example, jsonOption } from '../options.ts';
-import { type CommandOutcome, counted, done, failed, print, printJson, wrong } from '../outcome.ts';
+import { type CommandOutcome, counted, done, failed, note, print, printJson, wrong } from '../outcome.ts';
 import type { Runner } from '../program.ts';
 import { progress } from '../progress.ts';
 import { table } from '../table.ts';
@@ -264,6 +264,10 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
   );
   if (options.json) printJson(jsonOf(split, learn, runs));
   else print(shown(split, runs));
+  for (const run of runs) {
+    const sentence = shortSentence(run);
+    if (sentence !== undefined) note(sentence);
+  }
   // After the result: what took an hour to work out is not lost with a full disk.
   return unwritten.length > 0 ? failed(unwritten.join('; ')) : done;
 }
