@@ -4,6 +4,7 @@ import {
   type Kin,
   type Policy,
   ProbeLog,
+  type Replay,
   type ScoreDetail,
   type Split,
   RevisitPolicy,
@@ -79,12 +80,12 @@ export function comparePolicy(
 ): Compared {
   const entry = name === bound ? boundEntry(given.split, given.loss) : policies[name]!;
   const aims: Aims = { loss: given.loss, ...(given.importance ? { importance: given.importance.at } : {}) };
-  let reliability = new Reliability();
-  let policy: Policy | undefined;
-  let seconds = 0;
+  // Of each run, as the last is not always the one that stands; what a policy keeps in memory is let go with its run.
+  const seen = new WeakMap<Replay, Pick<Compared, 'seconds' | 'reliability' | 'week'>>();
   const run = (knob: number) => {
-    reliability = new Reliability();
-    policy = entry.knob === 'scale' ? entry.create(knob) : entry.aimed ? entry.aimed(aims) : entry.create();
+    const reliability = new Reliability();
+    const policy: Policy =
+      entry.knob === 'scale' ? entry.create(knob) : entry.aimed ? entry.aimed(aims) : entry.create();
     const believing = policy instanceof RevisitPolicy ? policy : undefined;
     const started = clockMs();
     const outcome = replay(given.split, policy, {
@@ -99,7 +100,11 @@ export function comparePolicy(
         ? { audit: (page, at, changed) => reliability.add(believing.belief(page, at).current, !changed) }
         : {}),
     });
-    seconds = (clockMs() - started) / 1000;
+    const seconds = (clockMs() - started) / 1000;
+    seen.set(outcome, {
+      seconds,
+      ...(believing ? { reliability: reliability.bins(), week: Array.from(believing.weekShape()) } : {}),
+    });
     return outcome;
   };
   const done = calibrate(given.allowed, run, { start: 1, rises: entry.knob === 'told' });
@@ -108,11 +113,8 @@ export function comparePolicy(
     policy: name,
     score: scoreProbes(given.split, log, given.importance?.integral, given.weights),
     log,
-    seconds,
     knob: done.knob,
     runs: done.runs,
-    ...(policy instanceof RevisitPolicy
-      ? { reliability: reliability.bins(), week: Array.from(policy.weekShape()) }
-      : {}),
+    ...seen.get(done.replay)!,
   };
 }
