@@ -194,6 +194,10 @@ test('compose lays before everybody what is there, and what is secret stays out 
   expect(compose.configs).toBeUndefined();
   const text = readFileSync(join(deploy, 'cluster/revisit.yaml'), 'utf8');
   expect(readConfigText(text, 'revisit.yaml')).toMatchObject({ kind: 'read', value: { natsReplicas: 3 } });
+  expect(readConfigText('natsReplicas: 2', 'revisit.yaml')).toEqual({
+    kind: 'wrong',
+    sentence: 'revisit.yaml:1: natsReplicas: 1, 3 or 5 is expected',
+  });
   expect(configured('revisit')['revisit.yaml']).toBe(text);
   const binds = Object.values(compose.services)
     .flatMap(({ volumes = [] }) => volumes.map((volume) => volume.split(':')[0]!))

@@ -52,3 +52,16 @@ test.each(['tls://127.0.0.1:1,nats://127.0.0.1:1', '127.0.0.1:1,tls://127.0.0.1:
     expect(await link({ nats }, 'robot r1')).toEqual({ kind: 'failed', sentence });
   },
 );
+
+test.each(['127.0.0.1:99999', 'nats://300.0.0.1', 'tls://nats.example:port', 'http://127.0.0.1:1', '127.0.0.1:1,'])(
+  'what is no address is refused: %s',
+  async (nats) => {
+    const sentence = expect.stringMatching(/^--nats \S+: an address such as nats:/);
+    expect(await link({ nats }, 'robot r1')).toEqual({ kind: 'failed', sentence });
+  },
+);
+
+test.each(['127.0.0.1:1', 'localhost:1', '[::1]:1', 'nats://::1', 'tls://me:secret@127.0.0.1:1'])(
+  'what is one is tried: %s',
+  async (nats) => expect(await link({ nats }, 'robot r1')).toMatchObject({ kind: 'failed', away: true }),
+);

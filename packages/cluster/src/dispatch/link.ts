@@ -64,6 +64,11 @@ export type Linked =
 /** What the client knows; one without any is a name or an address. */
 const schemes: readonly string[] = ['nats', 'tls'];
 const schemeOf = (server: string): string => /^(.*):\/\//.exec(server)?.[1] ?? 'nats';
+/** An IPv6 address alone may stand without brackets. */
+function isAddress(server: string): boolean {
+  const rest = server.replace(/^.*:\/\//, '');
+  return schemes.includes(schemeOf(server)) && (URL.canParse(`http://${rest}`) || URL.canParse(`http://[${rest}]`));
+}
 
 export async function link(options: LinkOptions, name: string): Promise<Linked> {
   const { nats, natsKey, natsCa } = options;
@@ -71,9 +76,11 @@ export async function link(options: LinkOptions, name: string): Promise<Linked> 
   const unread = (option: string, file: string, error: unknown): Linked =>
     failed(`--${option} ${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
   const servers = nats.split(',');
-  const strange = servers.find((server) => !schemes.includes(schemeOf(server)));
+  const strange = servers.find((server) => !isAddress(server));
   if (strange !== undefined)
-    return failed(`--nats ${strange}: an address such as nats://127.0.0.1:4222 or tls://nats.example:4222 is expected`);
+    return failed(
+      `--nats ${strange || nats}: an address such as nats://127.0.0.1:4222 or tls://nats.example:4222 is expected`,
+    );
   const [secret, ...others] = new Set(servers.map((server) => schemeOf(server) === 'tls'));
   if (others.length > 0) return failed(`--nats ${nats}: all of the addresses or none of them begin with tls://`);
   let key: HeldKey | undefined;

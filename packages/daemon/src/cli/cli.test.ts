@@ -57,6 +57,14 @@ describe('wrong calls get one sentence, exit 2, and change nothing', () => {
         ['a level that is none', [...words, '--log-level', 'loud'], /--log-level loud: .*"silent"/],
       ] as [string, string[], RegExp][];
     }),
+    ...['foo', '127.0.0.1:99999', '127.0.0.1:0', '4222', '::1:4222'].map(
+      (address) =>
+        [
+          `${address}, where no server of NATS can listen,`,
+          ['access', 'server', '--listen', address, '--folder', join(data, 'none')],
+          /--listen \S+: an address such as 0\.0\.0\.0:4222/,
+        ] as [string, string[], RegExp],
+    ),
     ['a bad port', ['serve', '--port', 'x', '--data', join(data, 'none')], /--port x/],
     [
       'an unknown policy',

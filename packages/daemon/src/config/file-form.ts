@@ -135,10 +135,7 @@ export const fileSchema = z.strictObject({
   natsKey: z.string().optional().describe('The file with this coordinator\'s key, as "revisit access" makes it'),
   natsCa: z.string().optional().describe('The file with the certificates of the NATS servers, for tls:// addresses'),
   natsReplicas: z
-    .number()
-    .int()
-    .min(1)
-    .max(5)
+    .literal([1, 3, 5], { error: '1, 3 or 5 is expected' })
     .optional()
     .describe('How many NATS servers keep each message: 1, 3 or 5'),
   mandate: duration

@@ -44,11 +44,19 @@ async function list(options: AccessOptions): Promise<CommandOutcome> {
   return done;
 }
 
+/** As nats-server reads it; without a host it listens everywhere. */
+function isListen(text: string): boolean {
+  const port = /^(?:\[[\da-f:.]+\]|[\w.-]*):(\d{1,5})$/i.exec(text)?.[1];
+  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
+}
+
 async function serving(options: AccessOptions): Promise<CommandOutcome> {
   const { Keyring } = await import('@revisit/cluster');
   const { listen, tlsCert, tlsKey } = options;
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     return wrong('--tls-cert and --tls-key: both or none of them are expected');
+  if (listen !== undefined && !isListen(listen))
+    return wrong(`--listen ${listen}: an address such as 0.0.0.0:4222 is expected`);
   const ring = new Keyring(options.folder);
   ring.serve({
     ...(listen === undefined ? {} : { listen }),
