@@ -132,8 +132,15 @@ test('what is wrong with a call is said in one sentence', async () => {
   const trace = join(folder, 't.csv');
   writeFileSync(trace, 'a,1\nb,zwei\n');
   const tries: [string[], RegExp][] = [
-    [['--trace', trace], /row 2: "b,zwei"/],
-    [['--trace', join(folder, 'none.csv')], /none\.csv: cannot be read/],
+    [['--trace', trace], /--trace .*t\.csv.*row 2: "b,zwei"/],
+    [
+      ['--trace', join(folder, 'none.csv')],
+      /--trace .*none\.csv: cannot be read \(ENOENT\); a readable file is expected/,
+    ],
+    [
+      ['--trace', trace, '--importance', join(folder, 'none.json')],
+      /--importance .*none\.json: cannot be read \(ENOENT\)/,
+    ],
     [['--trace', trace, '--budget', '10/hour'], /--budget 10\/hour: R\/page\/day or R\/change/],
     [['--trace', trace, '--policies', 'best'], /--policies best: is not known; known policies are uniform/],
     [['--trace', trace, '--learn', 'all'], /--learn all: probes or events/],

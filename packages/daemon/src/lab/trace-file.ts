@@ -24,7 +24,7 @@ function textOf(file: string): Read<string> {
   } catch (error) {
     return {
       kind: 'wrong',
-      sentence: `${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
+      sentence: `${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)}); a readable file is expected`,
     };
   }
 }
@@ -47,7 +47,7 @@ export type ImportanceFile =
 /** A JSON profile over the week or the day, or `source,weight` (also with a tab, as the 14-week set's urlid_imp). */
 export function readImportanceFile(file: string): Read<ImportanceFile> {
   const text = textOf(file);
-  if (text.kind === 'wrong') return text;
+  if (text.kind === 'wrong') return { kind: 'wrong', sentence: `--importance ${text.sentence}` };
   const wrong = {
     kind: 'wrong',
     sentence: `--importance ${file}: is neither {"breaks":[0,…],"values":[…],"period":168} in hours nor rows of source,weight`,

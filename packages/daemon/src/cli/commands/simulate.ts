@@ -137,7 +137,10 @@ function asked(options: SimulateOptions): Read<Asked> {
 async function traceFrom(options: SimulateOptions): Promise<Read<Trace> | CommandOutcome> {
   if ((options.trace === undefined) === (options.data === undefined))
     return { kind: 'wrong', sentence: '--trace FILE or --data DIR is expected, and not both' };
-  if (options.trace !== undefined) return readTrace(options.trace);
+  if (options.trace !== undefined) {
+    const read = readTrace(options.trace);
+    return read.kind === 'wrong' ? { kind: 'wrong', sentence: `--trace ${read.sentence}` } : read;
+  }
   if (!existsSync(options.data!)) return { kind: 'wrong', sentence: noFolder(options.data!) };
   // Opening would make a database, in whatever folder was named by mistake.
   if (!existsSync(join(options.data!, 'revisit.db')))
