@@ -1,6 +1,7 @@
 /** Learning and simulation: how fast the lab runs, and how fast rates are estimated from censored looks. */
 import {
   RevisitPolicy,
+  type Split,
   estimateRate,
   exponential,
   kinOf,
@@ -15,8 +16,8 @@ import type { Bench, Measurement } from '../house/bench.ts';
 
 const day = 86_400;
 
-/** 10,000 Poisson pages in folders of ten, a year of looks at one a page and day. */
-function simulateYear(): Measurement {
+/** A year of 10,000 Poisson pages in folders of ten. Training begins with the first event, which is every page's birth: all take part. */
+export function simulatedYear(): Split {
   const next = random(1);
   const events: [string, number][] = [];
   for (let page = 0; page < 10_000; page++) {
@@ -24,7 +25,12 @@ function simulateYear(): Measurement {
     for (let at = 0; at < 365 * day; at += exponential(next, mean))
       events.push([`site/f${page % 1000}/p${page}`, Math.floor(at)]);
   }
-  const split = splitTrace(traceOf(events), 182 * day, 182 * day);
+  return splitTrace(traceOf(events), 183 * day, 182 * day);
+}
+
+/** A year of looks at one a page and day. */
+function simulateYear(): Measurement {
+  const split = simulatedYear();
   const allowed = probesAllowed(split, { kind: 'per-page-day', looks: 1 });
   const started = performance.now();
   const run = replay(split, new RevisitPolicy(), {
