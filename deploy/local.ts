@@ -150,12 +150,15 @@ async function startCoordinators(store: string, keyOf: (name: string) => string[
   );
 }
 
+const told: readonly string[] = ['--allow-network', '--contact', '--spacing', '--log-level'];
+
 /** What robots and observers must know too, of what coordinators were told. */
 function forFetchers(words: readonly string[]): string[] {
-  return words.flatMap((word, i) => {
-    const [option] = word.split('=', 1);
-    if (!['--allow-network', '--spacing', '--log-level'].includes(option!)) return [];
-    return word === option && words[i + 1] !== undefined ? [word, words[i + 1]!] : [word];
+  let passed = false;
+  return words.filter((word) => {
+    // What follows an option is its own.
+    if (word.startsWith('--')) passed = told.includes(word.split('=', 1)[0]!);
+    return passed;
   });
 }
 

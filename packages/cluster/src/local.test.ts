@@ -15,7 +15,17 @@ test.skipIf(locate('nats-server') === undefined)(
     const web = await loopbackWeb();
     web.pages.set('/a', '<p>as it was</p>');
     const folder = mkdtempSync(join(tmpdir(), 'revisit-local-'));
-    const serve = ['--allow-network=127.0.0.0/8', '--spacing', '50ms', '--budget', '20/second', '--log-level', 'error'];
+    const contact = ['--contact', 'me@example.org'];
+    const serve = [
+      ...contact,
+      '--allow-network=127.0.0.0/8',
+      '--spacing',
+      '50ms',
+      '--budget',
+      '20/second',
+      '--log-level',
+      'error',
+    ];
     let said = '';
     const start = () => {
       const child = leash(
@@ -67,6 +77,8 @@ test.skipIf(locate('nats-server') === undefined)(
       await eventually(
         async () => ((await (await fetch(`${urls[1]}/api/pages/${id}`)).json()) as { version: number }).version === 2,
       );
+      // Whoever looks was told how its owner is reached.
+      for (const { agent } of web.asked) expect(agent).toContain('me@example.org');
       // Commands find a coordinator by its folder.
       const pages = await revisit(['pages', '--json', '--data', join(folder, 'coordinator-2')]);
       expect(pages.out).toContain(id);

@@ -176,6 +176,21 @@ test('what differs is found, and a database with pages of its own is left alone'
   await connection.close();
 });
 
+test('a coordinator that lives on a database without pages keeps its leases, and nothing is moved in under it', async () => {
+  const { folder, store } = await filled();
+  const { connection } = await database('lived');
+  const source = sourceOf(folder);
+  await connection.query(`INSERT INTO coordinators VALUES ('home', 1, now() + interval '1 minute')`);
+  await connection.query(`INSERT INTO leases VALUES (0, 'home', now() - interval '1 second'), (1, 'gone', now())`);
+  expect(await moveIn(connection, source, folder)).toMatchObject({ kind: 'wrong' });
+  expect(await connection.query('SELECT holder FROM leases')).toEqual([{ holder: 'home' }]);
+  await connection.query(`UPDATE coordinators SET until = now()`);
+  expect(await moveIn(connection, source, folder)).toMatchObject({ kind: 'moved' });
+  source.close();
+  await store.close();
+  await connection.close();
+});
+
 test('the command moves a folder and says what it checked', async () => {
   const { folder, store } = await filled();
   await store.close();

@@ -64,14 +64,18 @@ async function claim(sql: Sql, origin: string): Promise<string | undefined> {
   const known = rows[0]?.value.toString();
   if (known !== undefined && known !== origin)
     return `the database holds what was moved from ${known}; choose another for ${origin}`;
-  // Leases of before the move say nothing; one since then is of a coordinator that works here, or has.
-  if (known === undefined) await sql.query('DELETE FROM leases WHERE until < now()');
+  if (known === undefined) {
+    const { rows: pages } = await sql.query('SELECT 1 FROM pages LIMIT 1');
+    if (pages.length > 0) return 'the database has pages of its own already; an empty one is needed';
+    // Leases of before the move say nothing, unless their coordinator lives; one since then is of a coordinator that works here, or has.
+    await sql.query(
+      'DELETE FROM leases WHERE NOT EXISTS (SELECT 1 FROM coordinators WHERE coordinators.holder = leases.holder AND coordinators.until > now())',
+    );
+  }
   const { rows: leases } = await sql.query('SELECT 1 FROM leases LIMIT 1');
   if (leases.length > 0)
     return 'a coordinator works on the database, or has since the move: the folder would be written over what it found';
   if (known !== undefined) return undefined;
-  const { rows: pages } = await sql.query('SELECT 1 FROM pages LIMIT 1');
-  if (pages.length > 0) return 'the database has pages of its own already; an empty one is needed';
   await sql.query('INSERT INTO memory VALUES ($1, $2)', [originKey, Buffer.from(origin)]);
   return undefined;
 }
