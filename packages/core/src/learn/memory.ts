@@ -40,11 +40,10 @@ export class MemoryWeights {
   private readonly credit = Float64Array.from(priorWeights, (weight) => weight * priorChanges);
   private readonly debit = new Float64Array(featureCount).fill(priorChanges);
 
-  /** A look whose gap had these features; `chance` is what the model gave the outcome that something changed. */
-  learn(features: Float64Array, changed: boolean, chance: number): void {
+  /** A look whose gap had these features; `share` is what was found over what was expected, 0 when nothing changed. */
+  learn(features: Float64Array, share: number): void {
     const { weights, credit, debit } = this;
-    if (changed) {
-      const share = 1 / Math.max(chance, 1e-9);
+    if (share > 0) {
       for (let k = 0; k < featureCount; k++) {
         // The priors fade with everything else: each keeps its weight but not its say.
         credit[k] = credit[k]! * (1 - fading) + weights[k]! * features[k]! * share;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { PageModels } from './page-models.ts';
+import type { Told } from './told.ts';
 
 const day = 86_400;
 
@@ -16,4 +17,37 @@ test('a change that was held for impossible is learned from and leaves every bel
       expect(Number.isFinite(value), `${value}`).toBe(true);
   }
   expect(models.week.values.every(Number.isFinite)).toBe(true);
+});
+
+/** Sixty looks a day apart, each of which found a change. */
+function lookedSixtyTimes(told: (last: number) => Told): PageModels {
+  const models = new PageModels();
+  models.guessRate(1 / (30 * day));
+  models.open(0, [0], 0);
+  for (let look = 1; look <= 60; look++) models.learn(0, look * day, true, told((look - 1) * day));
+  return models;
+}
+
+test('a gap with fifty changes is fifty changes over the gap, and one that was counted is one that was found', () => {
+  const rateOf = (told: (last: number) => Told): number => lookedSixtyTimes(told).longRun(0, 60 * day).rate * day;
+  const one = rateOf(() => ({}));
+  expect(rateOf(() => ({ count: 1 }))).toBe(one);
+  const fifty = rateOf(() => ({ count: 50 }));
+  expect(fifty).toBeGreaterThan(20 * one);
+  expect(fifty).toBeGreaterThan(35);
+  expect(fifty).toBeLessThan(70);
+  expect(rateOf((last) => ({ count: 50, changedAt: last + day / 2 }))).toBeGreaterThan(20 * one);
+  expect(rateOf(() => ({ count: 1e9 }))).toBeLessThan(200);
+});
+
+test('times that are told count one by one and say in which hours pages change', () => {
+  // Three changes between 9 and 10 every day, seen by looks at midnight.
+  const times = (last: number) => ({ times: Float64Array.from([9, 9.4, 9.8], (hour) => last + hour * 3600) });
+  const models = lookedSixtyTimes(times);
+  expect(models.longRun(0, 60 * day).rate * day).toBeCloseTo(3, 0);
+  const nine = models.week.values[9]!;
+  const twenty = models.week.values[20]!;
+  expect(nine).toBeGreaterThan(4 * twenty);
+  const untold = lookedSixtyTimes(() => ({})).week.values;
+  expect(untold[9]!).toBeLessThan(1.5 * untold[20]!);
 });

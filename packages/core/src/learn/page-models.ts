@@ -7,7 +7,7 @@
  *
  * State: 62 bytes a page (last look 8, last change 8, birth 4, changes 4, memories 24, waits 14), in typed arrays; the two
  * long-run rates beside them are a cache. Cost: O(1) a look, about ten exponentials.
- * Delicate: gaps of zero length tell nothing and are skipped; a change found at every look counts at most one and a half times a look, so
+ * Delicate: gaps of zero length tell nothing and are skipped; a change found at every look counts at most one and a half times a look where it is not counted, so
  * a page with a clock on it is not believed to change ever faster.
  */
 import type { GroupKeys } from '../model/kin.ts';
@@ -23,23 +23,14 @@ import {
 } from './memory.ts';
 import { PageKin } from './page-kin.ts';
 import { PageStates, stateBytes } from './page-states.ts';
-import { PriorRates, posteriorRate } from './prior-rates.ts';
+import { type Parts, allParts } from './parts.ts';
+import { PriorRates, posteriorRate, rateInterval } from './prior-rates.ts';
 import { Rhythms, quantiles } from './rhythm.ts';
 import { SiteActivities } from './site-activities.ts';
+import { type Told, toldNumber } from './told.ts';
 import { WeekShape, speedOf } from './week-shape.ts';
 
 const scales = memoryScales.length;
-
-/** Parts that can be left out, to measure what each is worth. */
-export interface Parts {
-  readonly memory?: boolean;
-  readonly week?: boolean;
-  readonly siblings?: boolean;
-  readonly activity?: boolean;
-  readonly rhythm?: boolean;
-  /** Without it a rate is taken at its posterior's median, not at its mean, which is larger the less is known. */
-  readonly exploration?: boolean;
-}
 
 /** A page found changed at every look may change ever so often; believing more than this would feed on itself. */
 const numberMax = 1.5;
@@ -72,15 +63,7 @@ export class PageModels {
   private readonly features = new Float64Array(featureCount);
 
   constructor(parts: Parts = {}) {
-    this.parts = {
-      memory: true,
-      week: true,
-      siblings: true,
-      activity: true,
-      rhythm: true,
-      exploration: true,
-      ...parts,
-    };
+    this.parts = { ...allParts, ...parts };
   }
 
   /** Before anything is found a page is taken to change once in so many looks. */
@@ -198,11 +181,8 @@ export class PageModels {
     return 1 - (1 - this.states.hints[page]!) * (1 - this.kin.siblings.chance);
   }
 
-  /**
-   * A look that told whether the page changed since the last one. `changedAt` is the moment of the change where a server
-   * says it. Returns what was expected of the look, without siblings.
-   */
-  learn(page: number, at: number, changed: boolean, changedAt?: number): number {
+  /** A look that told whether the page changed since the last one, and perhaps more. Returns what was expected, without siblings. */
+  learn(page: number, at: number, changed: boolean, told: Told = {}): number {
     const last = this.states.last[page]!;
     const gap = at - last;
     if (!(gap > 0)) return 0;
@@ -224,25 +204,33 @@ export class PageModels {
     const chance = Math.max(chanceMin, 1 - still);
     this.current = still * (1 - this.states.hints[page]!);
 
+    const times = changed ? told.times : undefined;
+    const number = changed ? toldNumber(told) : 0;
+    // Several that were counted are shared out by what was expected of each voice; of one, expectation maximisation says how many it
+    // stands for. Of those whose times are told, too: what pages have in common is learned as looks without times will see it.
+    const shared = times ? 0 : number;
     const own = 1 - say;
-    const credit = changed ? own / chance : 0;
+    const over = shared > 0 ? Math.max(chanceMin, mass) : chance;
+    const siblingsPart =
+      shared > 0 ? (together * shared) / ((1 - together) * over + together * shared) : together / chance;
+    const found = !changed ? 0 : shared > 0 ? shared - siblingsPart : 1;
+    const credit = (own * found) / over;
     if (this.parts.week) {
-      const found = credit * shapedPart * weekly;
-      this.week.learn(last, at, shapedPart * own, found);
-      this.week.weigh(speed, shapedPart * own, shapedPart * own * shaped, found);
+      const weeks = credit * shapedPart * weekly;
+      this.week.learn(last, at, shapedPart * own, weeks, times);
+      this.week.weigh(speed, shapedPart * own, shapedPart * own * shaped, weeks, times);
     }
     if (this.parts.activity) this.learnActivity(page, at, (memory / activity) * own, credit * memory);
     if (this.parts.memory) {
       for (let k = 0; k < featureCount; k++)
         this.features[k]! *= (k >= bases && k < bases + burstScales ? 1 : weekly) * activity * own;
-      this.memories[contextOf(this.states.changes[page]!)]!.learn(this.features, changed, chance);
+      this.memories[contextOf(this.states.changes[page]!)]!.learn(this.features, found / over);
     }
-    if (group >= 0) siblings.learn(group, siblings.unseen(group, last), said, changed ? together / chance : 0);
+    if (group >= 0) siblings.learn(group, siblings.unseen(group, last), said, changed ? siblingsPart : 0);
 
-    const when = changedAt !== undefined && changedAt > last && changedAt <= at ? changedAt : at - gap / 2;
-    // A changed gap may hold several changes; how many, the model's own expectation says, within reason.
-    const number = changed ? Math.min(numberMax, mass > 1e-6 ? mass / -Math.expm1(-mass) : 1) : 0;
-    this.remember(page, at, gap, when, number);
+    // A changed gap may hold several changes; how many, the model's own expectation says where nobody else does, within reason.
+    const expected = changed ? Math.min(numberMax, mass > 1e-6 ? mass / -Math.expm1(-mass) : 1) : 0;
+    this.remember(page, at, gap, number > 0 ? number : expected, told);
     return mass;
   }
 
@@ -288,31 +276,45 @@ export class PageModels {
     if (wide !== undefined) this.activities.learn(wide, this.speed(page), at, plain, credit);
   }
 
-  /** Moves the page's own state to the look at `at`, which found `number` changes, about at `when`. */
-  private remember(page: number, at: number, gap: number, when: number, number: number): void {
+  /** Moves the page's own state to the look at `at`, which found `number` changes, at the times it was told. */
+  private remember(page: number, at: number, gap: number, number: number, told: Told): void {
     const groups = this.kin.of(page);
+    const { states } = this;
     this.priors.watched(groups, gap);
-    for (let k = 0; k < scales; k++) this.states.counts[page * scales + k]! *= Math.exp(-gap / memoryScales[k]!);
+    for (let k = 0; k < scales; k++) states.counts[page * scales + k]! *= Math.exp(-gap / memoryScales[k]!);
     if (number > 0) {
       this.priors.found(groups, number);
-      for (let k = 0; k < scales; k++)
-        this.states.counts[page * scales + k]! += number * Math.exp((when - at) / memoryScales[k]!);
-      const before = this.states.changedAt[page]!;
-      if (before <= when) this.rhythms.learnWait(page, when - before, gap, Math.max(0, this.states.changes[page]! - 1));
-      this.states.changedAt[page] = when;
-      this.states.changes[page]! += number;
+      if (told.times) for (const when of told.times) this.happened(page, when, 1, 0, at);
+      else {
+        const { changedAt = Number.NaN } = told;
+        const said = changedAt > states.last[page]! && changedAt <= at;
+        // The latest of n is to be expected so long before the look.
+        const ago = gap / (number > numberMax ? number + 1 : 2);
+        this.happened(page, said ? changedAt : at - ago, number, gap, at);
+      }
     }
-    this.states.last[page] = at;
-    this.states.hints[page] = 0;
+    states.last[page] = at;
+    states.hints[page] = 0;
     this.settle(page, at);
   }
 
-  /** The page's whole past, known event by event: taken in as looks that found each change at its moment. */
+  /** `number` changes, the latest about at `when`, found at `at` after `gap`. */
+  private happened(page: number, when: number, number: number, gap: number, at: number): void {
+    const { states } = this;
+    const several = number > numberMax;
+    if (several) states.addSpread(page, number, when - states.last[page]!, at - when);
+    else states.add(page, number, at - when);
+    const wait = (when - states.changedAt[page]!) / (several ? number : 1);
+    if (wait >= 0) this.rhythms.learnWait(page, wait, gap, Math.max(0, states.changes[page]! - 1));
+    states.changedAt[page] = when;
+    states.changes[page]! += number;
+  }
+
+  /** The page's own past, known change by change; nothing is learned from it of pages that change together or of the week. */
   teach(page: number, changes: Float64Array, from: number, to: number): void {
     this.states.last[page] = from;
     this.states.birth[page] = from;
-    for (const at of changes) this.remember(page, at, at - this.states.last[page]!, at, 1);
-    this.remember(page, to, to - this.states.last[page]!, to, 0);
+    this.remember(page, to, to - from, changes.length, { times: changes });
   }
 
   /** Works out the long-run rates: a Gamma posterior whose prior mean comes from the page's groups, widest first. */
@@ -335,10 +337,7 @@ export class PageModels {
       const scale = memoryScales[k]!;
       rate += (weights[bases + k]! * this.states.counts[page * scales + k]! * Math.exp(-gap / scale)) / scale;
     }
-    // Wilson and Hilferty's cube for the Gamma law whose shape is the changes known and one half.
-    const shape = this.states.changes[page]! + 0.5;
-    const bound = (z: number): number => rate * Math.max(0, 1 - 1 / (9 * shape) + z / (3 * Math.sqrt(shape))) ** 3;
-    return { rate, interval: [bound(-1.96), bound(1.96)] };
+    return { rate, interval: rateInterval(rate, this.states.changes[page]!) };
   }
 
   save(page: number): Uint8Array {

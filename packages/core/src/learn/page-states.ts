@@ -43,6 +43,20 @@ export class PageStates {
     this.counts.fill(0, page * scales, (page + 1) * scales);
   }
 
+  /** A change now `ago` seconds old joins the memories. */
+  add(page: number, number: number, ago: number): void {
+    for (let k = 0; k < scales; k++) this.counts[page * scales + k]! += number * Math.exp(-ago / memoryScales[k]!);
+  }
+
+  /** So many changes join the memories, spread evenly over the `span` seconds that ended `ago` seconds before. */
+  addSpread(page: number, number: number, span: number, ago: number): void {
+    for (let k = 0; k < scales; k++) {
+      const scale = memoryScales[k]!;
+      const left = (Math.exp(-ago / scale) * -Math.expm1(-span / scale) * scale) / span;
+      this.counts[page * scales + k]! += number * left;
+    }
+  }
+
   save(page: number, view: DataView): void {
     view.setFloat64(0, this.last[page]!);
     view.setFloat64(8, this.changedAt[page]!);

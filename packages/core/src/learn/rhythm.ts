@@ -57,7 +57,8 @@ export class Rhythms {
   learnWait(page: number, seconds: number, gap: number, waits: number): void {
     const x = Math.min(lnMax, Math.log(Math.max(1, seconds)));
     const base = page * quantiles;
-    if (waits < 1) {
+    // The last quantile of a page that has any is above 0; several changes may have come before the first wait.
+    if (waits < 1 || this.q[base + quantiles - 1] === 0) {
       for (let i = 0; i < quantiles; i++)
         this.q[base + i] = Math.round(Math.min(lnMax, Math.max(0, x + shares[i]! - 0.5)) * perLn);
       return;

@@ -66,8 +66,8 @@ export class WeekShape {
     return weeks * this.sums[hoursInWeek]! + this.sums[whole]! + (inWeek - whole) * hour * this.values[whole]!;
   }
 
-  /** A look after the gap (from, to]; `expected` is what the model without the week expected in it. */
-  learn(from: number, to: number, expected: number, found: number): void {
+  /** A look after the gap (from, to]; `expected` is what the model without the week expected in it. What was found is at `times`, if given. */
+  learn(from: number, to: number, expected: number, found: number, times?: Float64Array): void {
     const gap = to - from;
     if (gap > gapMax || gap <= 0) return;
     const total = found > 0 ? this.between(from, to) : 1;
@@ -75,9 +75,10 @@ export class WeekShape {
       const end = Math.min(to, (Math.floor(t / hour) + 1) * hour);
       const bin = hourOfWeek(t);
       this.debit[bin]! += (expected * (end - t)) / gap;
-      if (found > 0) this.credit[bin]! += (found * this.values[bin]! * (end - t)) / Math.max(total, 1e-9);
+      if (found > 0 && !times) this.credit[bin]! += (found * this.values[bin]! * (end - t)) / Math.max(total, 1e-9);
       t = end;
     }
+    for (const t of times ?? []) this.credit[hourOfWeek(t)]! += found / times!.length;
     if (found > 0) {
       this.learned += found;
       if (++this.sinceRefresh >= 6 + this.learned / 50) this.refresh(to);
@@ -89,15 +90,29 @@ export class WeekShape {
     return this.says[speed]!;
   }
 
-  /** A look at a page of this speed, for which `even` changes were due in even time and `shaped` by the week; `found` of them came. */
-  weigh(speed: number, even: number, shaped: number, found: number): void {
+  /**
+   * A look at a page of this speed, for which `even` changes were due in even time and `shaped` by the week; `found` of them came, at
+   * `times`, if given.
+   */
+  weigh(speed: number, even: number, shaped: number, found: number, times?: Float64Array): void {
     if (!(even > 0)) return;
     // Newton's step on found ln(1 + say d) - even (1 + say d), whose curvature is the sum of all looks'.
     const d = shaped / even - 1;
-    const slope = d / Math.max(shapeMin, 1 + this.says[speed]! * d);
-    this.sureness[speed]! += found * slope * slope;
-    const to = this.says[speed]! + (found * slope - even * d) / this.sureness[speed]!;
-    this.says[speed] = Math.max(0, Math.min(1, to));
+    const say = this.says[speed]!;
+    const slopeOf = (more: number): number => more / Math.max(shapeMin, 1 + say * more);
+    let pull = 0;
+    if (times) {
+      for (const t of times) {
+        const slope = slopeOf(this.at(t) - 1);
+        this.sureness[speed]! += (found / times.length) * slope * slope;
+        pull += (found / times.length) * slope;
+      }
+    } else {
+      const slope = slopeOf(d);
+      this.sureness[speed]! += found * slope * slope;
+      pull = found * slope;
+    }
+    this.says[speed] = Math.max(0, Math.min(1, say + (pull - even * d) / this.sureness[speed]!));
   }
 
   save(): number[][] {

@@ -40,6 +40,8 @@ export interface Finding {
   readonly count?: number;
   /** When the last change happened as the server says (Last-Modified, feed or sitemap dates), if believed. */
   readonly modifiedAt?: number;
+  /** When each of the changes happened, earliest first, where all are known; then there are no others. */
+  readonly times?: Float64Array;
   /** How many looks it is the last of, where whoever looked tells only of what is new. */
   readonly looks?: number;
   /** How long fetching the page took. */
@@ -84,6 +86,8 @@ export interface DearSite {
 
 export interface Policy {
   readonly name: string;
+  /** Looks that say when each change happened (`Finding.times`), over all pages in order of time, teach it more than `taught`. */
+  readonly hearsTimes?: boolean;
   watch(page: Watched, now: number): void;
   forget(page: number, now: number): void;
   /** Other pages came or went, and the page's name begins like others now. */

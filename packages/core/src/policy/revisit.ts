@@ -15,7 +15,8 @@
  * moved on, one that rises by more than a tenth moves the pages concerned. Cost: O(log pages) a look, and O(members) for
  * a group with an episode worth a look.
  */
-import { PageModels, type Parts, type Shared } from '../learn/page-models.ts';
+import { PageModels, type Shared } from '../learn/page-models.ts';
+import type { Parts } from '../learn/parts.ts';
 import { Reliability } from '../learn/reliability.ts';
 import { speeds } from '../learn/week-shape.ts';
 import type { GroupKeys } from '../model/kin.ts';
@@ -55,6 +56,7 @@ const effortMax = 1_000_000;
 
 export class RevisitPolicy implements Policy {
   readonly name = 'revisit';
+  readonly hearsTimes = true;
   private readonly models: PageModels;
   private readonly aims: Aims;
   private readonly prices: LookPrices;
@@ -248,7 +250,11 @@ export class RevisitPolicy implements Policy {
 
   private learn(page: number, last: number, at: number, finding: Finding): void {
     const changed = finding.kind === 'changed';
-    const mass = this.models.learn(page, at, changed, believable(finding.modifiedAt, at));
+    const mass = this.models.learn(page, at, changed, {
+      changedAt: believable(finding.modifiedAt, at),
+      count: finding.count,
+      times: finding.times,
+    });
     this.reliability.learn(this.models.current, !changed);
     this.usualMass += 0.01 * (Math.min(1, mass) - this.usualMass);
     if (changed && this.aims.parts?.siblings !== false) this.tell(page, last, at);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kinOf } from '../model/kin.ts';
 import { policies } from '../policy/catalog.ts';
-import type { Policy } from '../policy/policy.ts';
+import type { Finding, Policy } from '../policy/policy.ts';
 import { calibrate } from './calibrate.ts';
 import { ProbeLog } from './probe-log.ts';
 import { exponential, random } from './random.ts';
@@ -223,4 +223,38 @@ test('a policy that has spent most of its budget is told what is left, and still
   expect(told * (split.testEnd - at)).toBeLessThanOrEqual(allowed - early);
   expect(wanted).toBeLessThanOrEqual(allowed);
   expect(split.testEnd - log.at(log.length - 1)).toBeLessThan(3 * day);
+});
+
+test('where events are known, a policy that hears times learns by looks over all pages, told when each change happened', () => {
+  const split = splitTrace(
+    poissonTrace(9, 60, (page) => 0.3 + page / 4),
+    40 * day,
+    20 * day,
+  );
+  const run = (hearsTimes: boolean) => {
+    const policy = policies['revisit']!.create(1);
+    expect(policy.hearsTimes).toBe(true);
+    const times = split.names.map((): number[] => []);
+    const lastLook = split.birth.slice();
+    let previous = 0;
+    const heard = Object.assign(Object.create(policy) as Policy, {
+      hearsTimes,
+      looked(page: number, at: number, finding: Finding) {
+        expect(at).toBeGreaterThanOrEqual(previous);
+        previous = at;
+        expect(finding.times !== undefined).toBe(hearsTimes && finding.kind === 'changed' && at <= split.testStart);
+        times[page]!.push(...(finding.times ?? []));
+        if (at <= split.testStart) lastLook[page] = at;
+        policy.looked(page, at, finding);
+      },
+    });
+    const options = { allowed: 900, told: 1, kin: kinOf(split.names), spacingSeconds: 0 } as const;
+    return { ...replay(split, heard, { ...options, learn: 'events' }), times, lastLook };
+  };
+  const { times, lastLook, trainProbes } = run(true);
+  expect(trainProbes).toBeGreaterThan(900);
+  split.times.forEach((all, page) =>
+    expect(times[page]).toEqual([...all].filter((at) => at > split.birth[page]! && at <= lastLook[page]!)),
+  );
+  expect(run(false).trainProbes).toBe(0);
 });

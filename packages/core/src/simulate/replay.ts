@@ -19,6 +19,7 @@ export interface ReplayOptions {
   /** What the policy is told of its budget, relative to the truth: one of the knobs that calibration turns. */
   readonly told: number;
   readonly kin: Kin;
+  /** `events`: training is told with the exact time of every change, page by page, or by the policy's own looks where it hears times. */
   readonly learn: 'probes' | 'events';
   readonly spacingSeconds: number;
   /** The weight of each page; 1 for all when undefined. */
@@ -62,6 +63,10 @@ class Run {
   private readonly siteFree: Float64Array;
   /** Kept for policies that go by its prices, as the daemon does. */
   private readonly market: KeptMarket | undefined;
+  /** Pages' histories are told one by one before the test; otherwise the policy looks in training. */
+  private readonly teaches: boolean;
+  /** Looks in training say when each change happened. */
+  private readonly tellsTimes: boolean;
   private wanted = 0;
   private trainProbes = 0;
 
@@ -69,6 +74,9 @@ class Run {
     this.split = split;
     this.policy = policy;
     this.options = options;
+    const events = options.learn === 'events';
+    this.tellsTimes = events && policy.hearsTimes === true;
+    this.teaches = events && !this.tellsTimes && policy.taught !== undefined;
     this.born = Int32Array.from(split.names.keys()).sort((a, b) => split.birth[a]! - split.birth[b]! || a - b);
     this.seen = new Int32Array(split.names.length);
     this.watched = new Uint8Array(split.names.length);
@@ -80,7 +88,7 @@ class Run {
     const { split, policy, options } = this;
     const duration = split.testEnd - split.testStart;
     const perPage = (options.told * options.allowed) / duration / split.names.length;
-    const teach = options.learn === 'events' && policy.taught !== undefined;
+    const teach = this.teaches;
     const patience = Math.max(1, Math.ceil(0.5 / (perPage * split.names.length)));
     let now = split.trainStart;
     if (teach) {
@@ -186,7 +194,7 @@ class Run {
     this.market?.changing();
     this.enter(page, now);
     this.advance(page, now);
-    if (this.options.learn === 'probes' || !this.policy.taught) this.policy.looked(page, now, { kind: 'first' });
+    if (!this.teaches) this.policy.looked(page, now, { kind: 'first' });
   }
 
   private teachAll(): void {
@@ -216,6 +224,7 @@ class Run {
       this.policy.looked(page, now, failed);
       return;
     }
+    const before = this.seen[page]!;
     const changed = this.advance(page, now);
     if (inTest) {
       this.options.audit?.(page, now, changed);
@@ -223,7 +232,9 @@ class Run {
     } else {
       this.trainProbes++;
     }
-    this.policy.looked(page, now, changed ? found : unchanged);
+    const times =
+      changed && !inTest && this.tellsTimes ? this.split.times[page]!.subarray(before, this.seen[page]!) : undefined;
+    this.policy.looked(page, now, times ? { ...found, times } : changed ? found : unchanged);
     this.market?.learned();
     this.enter(page, now);
   }
