@@ -1,29 +1,20 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type NatsConnection, connect } from '@nats-io/transport-node';
-import { type Clock, type Observation, type Observer, type Probe, systemClock } from 'revisit/ports';
+import { type Clock, type Observation, type Observer, systemClock } from 'revisit/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { locate } from '../../../../house/provision.ts';
 import { Pulse } from '../pulse.ts';
 import { Robot } from '../robot.ts';
+import { probe, site } from '../trial/dispatched.ts';
 import { type NatsServer, startNats } from '../trial/nats-server.ts';
 import { Carrier } from './carrier.ts';
 import { sealWith } from './seal.ts';
 import { consumers, ensureStreams, shardOf, streams, subjects } from './streams.ts';
 
-const site = 'a.example';
 const shard = shardOf(site);
 const seal = sealWith(Buffer.from('key'));
 const seen = { outcome: { kind: 'not-modified' } };
 const lost = { requests: 0, outcome: { kind: 'refused', fault: { code: 'robot-lost' } } };
-let count = 0;
-const probe = (): Probe => ({
-  id: `p${count++}`,
-  url: `https://${site}/`,
-  site,
-  pageIds: ['x'],
-  atMs: systemClock.nowMs(),
-  validators: {},
-});
 
 describe.skipIf(locate('nats-server') === undefined)('while the queues do not move', () => {
   let nats: NatsServer;
@@ -77,7 +68,7 @@ describe.skipIf(locate('nats-server') === undefined)('while the queues do not mo
     const sender = carrier();
     const looked = [robot('r1'), robot('r2')];
     await takeAway(...Object.values(streams));
-    const asked = [probe(), probe(), probe()];
+    const asked = [probe(systemClock.nowMs()), probe(systemClock.nowMs()), probe(systemClock.nowMs())];
     const answers = await Promise.all(asked.map((one) => sender.observe(one)));
     for (const answer of answers) expect(answer).toMatchObject(seen);
     expect(looked.flat().sort()).toEqual(asked.map(({ id }) => id).sort());
@@ -89,7 +80,7 @@ describe.skipIf(locate('nats-server') === undefined)('while the queues do not mo
     await manager.consumers.delete(streams.probes, consumers.robots);
     const sender = carrier();
     const looked = robot('r1');
-    const asked = probe();
+    const asked = probe(systemClock.nowMs());
     expect(await sender.observe(asked)).toMatchObject(seen);
     expect((await manager.streams.info(streams.probes)).state.messages).toBe(1);
     await ensureStreams(connection);
@@ -99,7 +90,7 @@ describe.skipIf(locate('nats-server') === undefined)('while the queues do not mo
 
   test('a result that the queue has taken and hands to nobody is read there', async () => {
     const looked = robot('r1');
-    const asked = probe();
+    const asked = probe(systemClock.nowMs());
     expect(await carrier().observe(asked)).toMatchObject(seen);
     expect(looked).toEqual([asked.id]);
   });
@@ -107,7 +98,7 @@ describe.skipIf(locate('nats-server') === undefined)('while the queues do not mo
   test('a result that went down with its server is told again, without a look', async () => {
     const sender = carrier();
     const looked = robot('r1');
-    const asked = probe();
+    const asked = probe(systemClock.nowMs());
     const open = sender.observe(asked);
     const manager = await jetstreamManager(connection);
     while ((await manager.streams.info(streams.observations)).state.messages === 0) await systemClock.sleep(5);
@@ -123,7 +114,7 @@ describe.skipIf(locate('nats-server') === undefined)('while the queues do not mo
   }
 
   test('a probe that one was given and never began is looked at by the next', async () => {
-    const asked = probe();
+    const asked = probe(systemClock.nowMs());
     const open = carrier().observe(asked);
     await given();
     const looked = robot('r1');
@@ -134,7 +125,7 @@ describe.skipIf(locate('nats-server') === undefined)('while the queues do not mo
   test('a probe that one began and fell silent over is handed back unlooked by the next, and no sooner', async () => {
     let aheadMs = 0;
     const sender = carrier({ ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs });
-    const asked = probe();
+    const asked = probe(systemClock.nowMs());
     const open = sender.observe(asked);
     const leave = await connection.request(subjects.begin(shard, 'gone'), `gone-1 ${seal(asked.id)}`);
     expect(leave.string()).toBe('yes');

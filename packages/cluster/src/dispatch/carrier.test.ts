@@ -11,29 +11,14 @@ import { packErrand } from '../observers/errand.ts';
 import { Pulse } from '../pulse.ts';
 import { Robot } from '../robot.ts';
 import { runRobot } from '../robot-command.ts';
+import { hurried, probe, site } from '../trial/dispatched.ts';
 import { type NatsServer, startNats } from '../trial/nats-server.ts';
 import { Carrier } from './carrier.ts';
 import { sealWith } from './seal.ts';
 import { consumers, ensureErrands, ensureStreams, shardOf, streams, subjects } from './streams.ts';
 import { packObservation, packProbe } from './wire.ts';
 
-/** Time that runs as fast as wanted: a second of waiting takes a tenth. */
-const hurried: Clock = {
-  nowMs: () => systemClock.nowMs() * 10,
-  sleep: (ms, signal) => systemClock.sleep(ms / 10, signal),
-};
-
-const site = 'a.example';
 const seal = sealWith(Buffer.from('key'));
-let count = 0;
-const probe = (): Probe => ({
-  id: `p${count++}`,
-  url: `https://${site}/`,
-  site,
-  pageIds: ['x'],
-  atMs: 0,
-  validators: {},
-});
 
 class Looker implements Observer {
   /** Without their seals. */

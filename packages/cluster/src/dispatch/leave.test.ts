@@ -1,11 +1,12 @@
 import { type NatsConnection, connect } from '@nats-io/transport-node';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { type Clock, type Observation, type Observer, type Probe, systemClock } from 'revisit/ports';
+import { type Observation, type Observer, type Probe, systemClock } from 'revisit/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../daemon/src/trial/command.ts';
 import { locate } from '../../../../house/provision.ts';
 import { Pulse } from '../pulse.ts';
 import { Robot } from '../robot.ts';
+import { hurried, probe, site } from '../trial/dispatched.ts';
 import { type NatsServer, startNats } from '../trial/nats-server.ts';
 import { type TroubledLink, troubledLink } from '../trial/troubled-link.ts';
 import { Carrier } from './carrier.ts';
@@ -13,24 +14,8 @@ import { leaveMs } from './leave.ts';
 import { sealWith } from './seal.ts';
 import { ensureStreams, shardOf, streams } from './streams.ts';
 
-const site = 'a.example';
 const shard = shardOf(site);
 const leaseMs = 800;
-let count = 0;
-const probe = (): Probe => ({
-  id: `p${count++}`,
-  url: `https://${site}/`,
-  site,
-  pageIds: ['x'],
-  atMs: 0,
-  validators: {},
-});
-
-/** Time that runs as fast as wanted: a second of waiting takes a tenth. */
-const hurried: Clock = {
-  nowMs: () => systemClock.nowMs() * 10,
-  sleep: (ms, signal) => systemClock.sleep(ms / 10, signal),
-};
 
 /** A look of as many requests as the test wants, one by one. */
 class StepByStep implements Observer {
