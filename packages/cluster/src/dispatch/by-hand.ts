@@ -59,19 +59,18 @@ export interface Handable extends Beginnable {
   readonly sequence: number | undefined;
   /** As it went out; nothing before it is known to whom. */
   readonly message: Uint8Array | undefined;
-  handedMs: number | undefined;
+  /** When it was last handed to somebody; never, at first. */
+  handedMs: number;
 }
 
 /** Whether it is to be handed to the process of this name that asks for it. */
 function isStuck(open: Handable, kind: HandedKind, name: string, process: string, nowMs: number): boolean {
   if (open.message === undefined || open.observer !== (kind === 'errands' ? name : undefined)) return false;
   if (open.begunBy !== undefined)
-    return (
-      open.begunBy === whoIs(name, process) && nowMs - Math.max(open.leftMs, open.handedMs ?? 0) >= unansweredMsMin
-    );
+    return open.begunBy === whoIs(name, process) && nowMs - Math.max(open.leftMs, open.handedMs) >= unansweredMsMin;
   // Of what another coordinator let out, nobody knows who has begun it.
   if (open.rejoined) return false;
-  if (nowMs - (open.handedMs ?? -Infinity) < handedMsMin) return false;
+  if (nowMs - open.handedMs < handedMsMin) return false;
   return nowMs - open.startedAtMs >= (open.sequence === undefined ? untakenMsMin : unbegunMsMin);
 }
 

@@ -232,7 +232,7 @@ export class Carrier implements Observer {
         observer: undefined,
         sequence: undefined,
         message: undefined,
-        handedMs: undefined,
+        handedMs: -Infinity,
         missingSinceMs: undefined,
         pieces: [],
       };
