@@ -5,10 +5,9 @@
  * A killed process loses at most the transaction it was in: `synchronous = NORMAL` under WAL survives kill -9, and a
  * power cut can only take back whole recent transactions, never tear one.
  */
-import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
-import { atNewUrl, type Look, type LookKind, type WatchedPage } from '../values/look.ts';
+import type { Look, LookKind, WatchedPage } from '../values/look.ts';
 import type { NewPageSettings } from '../values/page.ts';
 import type { Probe } from '../values/probe.ts';
 import { Archive, type WantedText } from './archive.ts';
@@ -19,6 +18,7 @@ import { LookWrites } from './look-writes.ts';
 import { type InFlight, inFlightBeside } from './in-flight.ts';
 import { openDatabase } from './open.ts';
 import { SqliteOutbox } from './outbox.ts';
+import { PageTable } from './page-table.ts';
 import type {
   Added,
   Counts,
@@ -37,20 +37,7 @@ import type {
 import { faultOf } from './sqlite-faults.ts';
 import { Writer } from './writer.ts';
 import { search, type SearchHit, type SearchQuery } from './search.ts';
-import {
-  type PageRow,
-  type PlannedRow,
-  type StateRow,
-  createdIds,
-  freshState,
-  pageOf,
-  plannedColumns,
-  plannedOf,
-  selectionText,
-  settingsText,
-  stateValues,
-  watchedOf,
-} from './rows.ts';
+import { type PlannedRow, createdIds, plannedColumns, plannedOf } from './rows.ts';
 
 export type Opened =
   | { readonly kind: 'opened'; readonly store: SqliteStore }
@@ -75,6 +62,7 @@ export class SqliteStore implements Store {
   readonly outbox: SqliteOutbox;
   readonly care: SqliteCare;
 
+  readonly #pages: PageTable;
   readonly #history: History;
   readonly #lookWrites: LookWrites;
   readonly #writerFrom: number;
@@ -88,6 +76,7 @@ export class SqliteStore implements Store {
     this.#archive = new Archive(db);
     this.outbox = new SqliteOutbox(db);
     this.care = new SqliteCare(db, this.#archive);
+    this.#pages = new PageTable((text) => this.#sql(text), this.#archive);
     this.#history = new History((text) => this.#sql(text));
     this.#lookWrites = new LookWrites((text) => this.#sql(text), this.#archive, this.outbox);
     this.#writerFrom = writerFrom;
@@ -126,11 +115,11 @@ export class SqliteStore implements Store {
 
   addPages(pages: readonly NewPage[], journal?: Journal, past?: Past): Promise<Kept<readonly Added[]>> {
     return this.#write(() => {
-      const added = pages.map((page) => this.#addPage(page));
+      const added = pages.map((page) => this.#pages.add(page));
       if (journal) this.#putMemory(journal.key, journal.value(createdIds(added), this.#getMemory(journal.key)));
       if (!past) return added;
       this.#lookWrites.keep(rowsOf(past(added)));
-      return added.map(({ page, created }) => ({ page: this.#page(page.page.id)!, created }));
+      return added.map(({ page, created }) => ({ page: this.#pages.one(page.page.id)!, created }));
     });
   }
 
@@ -138,61 +127,10 @@ export class SqliteStore implements Store {
     this.#sql('INSERT OR REPLACE INTO memory VALUES (?, ?)').run(key, value);
   }
 
-  #addPage(page: NewPage): Added {
-    const { site, addedAtMs, ...settings } = page;
-    const selection = selectionText(settings.select);
-    const known = this.#sql('SELECT id FROM pages WHERE url = ? AND selection = ?').get(page.url, selection) as
-      | { id: string }
-      | undefined;
-    if (known) return { page: this.#page(known.id)!, created: false };
-    const id = this.#newId(page.url, selection);
-    const { lastInsertRowid } = this.#sql(
-      'INSERT INTO pages (id, url, selection, site, settings, added_at) VALUES (?, ?, ?, ?, ?, ?)',
-    ).run(id, page.url, selection, site, settingsText(settings), addedAtMs);
-    this.#putState(Number(lastInsertRowid), freshState);
-    return { page: this.#page(id)!, created: true };
-  }
-
-  /** The id follows from what is watched, so that the same collection has the same ids everywhere; a page whose selection was edited later keeps its own. */
-  #newId(url: string, selection: string): string {
-    for (let salt = 0; ; salt++) {
-      const id = createHash('sha256')
-        .update(`${url}\n${selection}\n${salt || ''}`)
-        .digest('hex')
-        .slice(0, 16);
-      if (!this.#sql('SELECT 1 FROM pages WHERE id = ?').get(id)) return id;
-    }
-  }
-
-  #putState(pk: number, state: WatchedPage['state']): void {
-    const values = [pk, ...stateValues(state)];
-    this.#sql(`INSERT OR REPLACE INTO states VALUES (${values.map(() => '?').join()})`).run(...values);
-  }
-
   updatePages(
     changes: readonly { readonly id: string; readonly settings: Partial<NewPageSettings> }[],
   ): Promise<Kept<readonly WatchedPage[]>> {
-    return this.#write(() => changes.flatMap(({ id, settings }) => this.#updatePage(id, settings) ?? []));
-  }
-
-  #updatePage(id: string, settings: Partial<NewPageSettings>): WatchedPage | undefined {
-    const row = this.#sql('SELECT * FROM pages WHERE id = ?').get(id) as PageRow | undefined;
-    if (!row) return undefined;
-    const { id: _id, addedAtMs: _added, ...old } = pageOf(row);
-    const { site, ...updated } = { ...old, ...settings };
-    const selection = selectionText(updated.select);
-    this.#sql('UPDATE pages SET url = ?, selection = ?, site = ?, settings = ? WHERE pk = ?').run(
-      updated.url,
-      selection,
-      site,
-      settingsText(updated),
-      row.pk,
-    );
-    if (updated.url !== old.url) {
-      const { state } = this.#page(id)!;
-      this.#putState(row.pk, atNewUrl(state));
-    }
-    return this.#page(id);
+    return this.#write(() => changes.flatMap(({ id, settings }) => this.#pages.update(id, settings) ?? []));
   }
 
   setDetectState(id: string, detectState: string): Promise<Kept<undefined>> {
@@ -206,50 +144,15 @@ export class SqliteStore implements Store {
   }
 
   removePages(ids: readonly string[]): Promise<Kept<readonly string[]>> {
-    return this.#write(() =>
-      ids.filter((id) => {
-        const row = this.#sql('SELECT pk FROM pages WHERE id = ?').get(id) as { pk: number } | undefined;
-        if (!row) return false;
-        this.#archive.forget(row.pk);
-        this.#sql('DELETE FROM looks WHERE pk = ?').run(row.pk);
-        this.#sql('DELETE FROM pages WHERE pk = ?').run(row.pk);
-        return true;
-      }),
-    );
-  }
-
-  #page(id: string): WatchedPage | undefined {
-    const row = this.#sql('SELECT * FROM pages JOIN states USING (pk) WHERE id = ?').get(id) as
-      | (PageRow & StateRow)
-      | undefined;
-    return row && watchedOf(row);
+    return this.#write(() => ids.filter((id) => this.#pages.remove(id)));
   }
 
   page(id: string): Promise<WatchedPage | undefined> {
-    return Promise.resolve(this.#page(id));
+    return Promise.resolve(this.#pages.one(id));
   }
 
   pages(query: PageQuery): Promise<readonly ListedPage[]> {
-    const conditions = ['pk > ?'];
-    const values: unknown[] = [query.after ?? 0];
-    if (query.site !== undefined) {
-      conditions.push('site = ?');
-      values.push(query.site);
-    }
-    if (query.tag !== undefined) {
-      conditions.push(`EXISTS (SELECT 1 FROM json_each(settings, '$.tags') WHERE value = ?)`);
-      values.push(query.tag);
-    }
-    if (query.text !== undefined && query.text !== '') {
-      conditions.push(`(instr(lower(url), lower(?)) > 0 OR instr(lower(coalesce(seen_title, '')), lower(?)) > 0)`);
-      values.push(query.text, query.text);
-    }
-    const rows = this.#sql(
-      `SELECT * FROM pages JOIN states USING (pk) WHERE ${conditions.join(' AND ')} ORDER BY pk LIMIT ?`,
-    ).all(...values, query.limit);
-    return Promise.resolve(
-      (rows as (PageRow & StateRow)[]).map((row) => ({ ...watchedOf(row), place: Number(row.pk) })),
-    );
+    return Promise.resolve(this.#pages.list(query));
   }
 
   async *everyPage(): AsyncIterable<readonly WatchedPage[]> {
