@@ -140,7 +140,7 @@ export class Coordinator {
     const holder = `${hostname()}-${process.pid}-${Math.floor(clock.nowMs() % 1e6)}`;
     this.leases = new Leases(connections.leases, holder, config.leaseMs, clock);
     this.store = new SpokenStore(connections.work, this.leases);
-    this.#wishes = new Wishes(this.store, clock, this.#ready);
+    this.#wishes = new Wishes(this.store, this.#ready);
     this.#asking = new Asking(
       nats,
       holder,
@@ -346,7 +346,6 @@ export class Coordinator {
   /** The other coordinators, and the pages that they look after as these stand in the store. */
   readonly elsewhere: Elsewhere = {
     pages: () => this.store.pagesOf(allShards.filter((shard) => !this.#ready.has(shard))),
-    wish: (ids, hurried) => this.#wishes.keep(ids, hurried),
     probeNow: (ids) => this.carrier?.notice('look', ids),
     ask: (question, patienceMs) => this.#asking.ask(question, patienceMs),
     answerWith: (answer) => this.#asking.answerWith(answer),

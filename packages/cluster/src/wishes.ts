@@ -3,7 +3,6 @@
  * the page, and that process may be killed, or lose the page's shard, before the probe leaves; so each wish is in the store until its look
  * is, and whoever holds the shard asks for what is wished for and not on its way.
  */
-import type { Clock, Kept } from 'revisit/ports';
 import type { PostgresStore } from './store/postgres.ts';
 
 /** The part of the daemon's loop that is asked for looks. */
@@ -15,24 +14,13 @@ export interface AskedLoop<Entry = unknown> {
 }
 
 export class Wishes {
-  readonly #store: Pick<PostgresStore, 'wish' | 'wishesOf'>;
-  readonly #clock: Pick<Clock, 'nowMs'>;
+  readonly #store: Pick<PostgresStore, 'wishesOf'>;
   readonly #ready: ReadonlySet<number>;
 
   /** `ready`: the shards that are looked after here. */
-  constructor(
-    store: Pick<PostgresStore, 'wish' | 'wishesOf'>,
-    clock: Pick<Clock, 'nowMs'>,
-    ready: ReadonlySet<number>,
-  ) {
+  constructor(store: Pick<PostgresStore, 'wishesOf'>, ready: ReadonlySet<number>) {
     this.#store = store;
-    this.#clock = clock;
     this.#ready = ready;
-  }
-
-  /** Before anybody is asked to look: a look that leaves earlier would not count as the one that was wished for. */
-  keep(ids: readonly string[], hurried: boolean): Promise<Kept<readonly string[]>> {
-    return this.#store.wish(ids, this.#clock.nowMs(), hurried);
   }
 
   /** Asks for what nobody here has asked for yet. */

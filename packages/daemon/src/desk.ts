@@ -124,16 +124,18 @@ export class Desk {
 
   /** Looks as soon as politeness allows, here or wherever the pages are looked after; answers those that there are. */
   async probeNow(ids: readonly string[]): Promise<Kept<readonly string[]>> {
-    const wished = await this.elsewhere?.wish(ids, true);
-    if (!wished) return { kind: 'kept', value: ids.filter((id) => this.loop?.probeNow(id)) };
-    if (wished.kind === 'kept') this.elsewhere?.probeNow(wished.value.filter((id) => !this.loop?.probeNow(id)));
+    // Kept before anybody is asked to look: a look that leaves earlier would not count as the one that was wished for.
+    const wished = await this.store.wish(ids, this.clock.nowMs(), true);
+    if (wished.kind === 'failed') return wished;
+    const others = wished.value.filter((id) => !this.loop?.probeNow(id));
+    if (others.length > 0) this.elsewhere?.probeNow(others);
     return wished;
   }
 
   /** A hub says that the page has changed; false where its word cannot be kept. */
   async hubTold(id: string): Promise<boolean> {
-    const wished = await this.elsewhere?.wish([id], false);
-    if (wished?.kind === 'failed') return false;
+    const wished = await this.store.wish([id], this.clock.nowMs(), false);
+    if (wished.kind === 'failed') return false;
     this.loop?.probeSoon(id);
     return true;
   }

@@ -18,6 +18,7 @@ export type {
   SiteHour,
   Store,
   Version,
+  Wish,
 } from './store/port.ts';
 export type { PageRow, PlannedRow, StateRow } from './store/rows.ts';
 export {

@@ -71,6 +71,18 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
   // How long ago looks of the future were nobody knows any more: to count from now, at each start, would be to wait for ever.
   const entries = ahead.flatMap((id) => ways.collection.byId(id) ?? []);
   ways.departures.askInOrder(entries.filter(({ page }) => !page.paused));
+  await takeUpWishes(parts, ways);
+}
+
+/** What somebody asked an earlier process to look at, and has not been looked at since. */
+async function takeUpWishes({ store, clock }: TakingParts, { collection, departures }: Ways): Promise<void> {
+  const nowMs = clock.nowMs();
+  for (const { id, atMs, hurried } of await store.wishes()) {
+    const entry = collection.byId(id);
+    if (entry) departures.ask(entry, hurried);
+    // The clock was set back since then, and no look that is made now would be after it.
+    if (atMs > nowMs) await store.wish([id], nowMs, hurried);
+  }
 }
 
 interface TakenUp {

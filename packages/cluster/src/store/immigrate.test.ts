@@ -124,6 +124,8 @@ test('a move that is broken off again and again ends whole, and goes on from a s
   const about = { url: 'https://s0.example/0', site: 's0.example', pageIds: [ids[0]!], validators: {} };
   const underWay = [3, 1, 2].map((n) => ({ id: `probe-${n}`, atMs: 2e12 + n, ...about }));
   await store.dispatched(underWay);
+  await store.wish([ids[2]!], 2e12, true);
+  await store.wish([ids[3]!], 2e12, false);
   const source = sourceOf(folder);
   const outcome = await moveIn(connection, source, folder);
   source.close();
@@ -140,6 +142,8 @@ test('a move that is broken off again and again ends whole, and goes on from a s
   expect((await moved.search({ words: 'wörds', limit: 100 })).length).toBe(pages - 1);
   expect(await moved.unfinishedOf([shardOf('s0.example')])).toEqual(await store.unfinished());
   expect(await store.unfinished()).toHaveLength(underWay.length);
+  expect(await moved.wishes()).toEqual(await store.wishes());
+  expect(await store.wishes()).toHaveLength(2);
   // The new store goes on where the old one was.
   const next = await moved.commit([lookOf(ids[3]!, depth + 1)]);
   expect(next).toMatchObject({ kind: 'kept', value: [{ sequence: (await store.counts()).changes + 1 }] });

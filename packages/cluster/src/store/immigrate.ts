@@ -276,12 +276,15 @@ async function rowsHere(
   const values: Cell[] = [...(after ?? [])].map(clean);
   const from = after ? `(${order}) > (${after.map((_, i) => `$${i + 1}`).join(', ')})` : 'true';
   const own = table.name === 'memory' ? `AND NOT (${ours})` : '';
-  const { rows } = await sql.query<Record<string, Cell>>(
+  const { rows } = await sql.query<Record<string, Cell | boolean>>(
     `SELECT ${table.columns.join(', ')} FROM ${table.name} WHERE ${from} ${own} ORDER BY ${order} LIMIT ${batchRows}`,
     values,
   );
-  return rows.map((row) => table.columns.map((name) => row[name]!));
+  return rows.map((row) => table.columns.map((name) => spelt(row[name]!)));
 }
+
+/** SQLite has no truth values but numbers. */
+const spelt = (cell: Cell | boolean): Cell => (typeof cell === 'boolean' ? Number(cell) : cell);
 
 const texts = new Set(['subscriptions.id', 'memory.key', 'in_flight.id']);
 

@@ -30,6 +30,7 @@ import {
   StoreFailed,
   type Version,
   type WatchedPage,
+  type Wish,
   createdIds,
 } from 'revisit/ports';
 import { allShards, shardOf } from '../dispatch/streams.ts';
@@ -42,7 +43,7 @@ import { PostgresOutbox } from './outbox.ts';
 import { addPages, listPages, pagesOf, pagesWith, removePages, updatePages } from './pages.ts';
 import { sweep, thin } from './retention.ts';
 import { search } from './search.ts';
-import { type Wish, keepWishes, wishesOf } from './wishes.ts';
+import { keepWishes, wishesOf } from './wishes.ts';
 
 /** Which shards this store loads and keeps looks of; all of them unless a coordinator holds only some. */
 export interface Mandate {
@@ -180,9 +181,12 @@ export class PostgresStore implements Store {
     });
   }
 
-  /** These pages are to be looked at; answers those of them that there are. */
   wish(ids: readonly string[], atMs: number, hurried: boolean): Promise<Kept<readonly string[]>> {
     return this.#connection.write((sql) => keepWishes(sql, ids, atMs, hurried));
+  }
+
+  wishes(): Promise<readonly Wish[]> {
+    return this.wishesOf([...this.#mandate.held()]);
   }
 
   wishesOf(shards: readonly number[]): Promise<readonly Wish[]> {

@@ -2,13 +2,8 @@
  * Wishes for a look, by a person or a hub. Whoever is asked keeps the wish here before it says that it was heard; whoever holds the
  * page's shard, then or later, looks. A wish ends in the transaction that keeps the look of a probe that left after it (looks.ts).
  */
+import type { Wish } from 'revisit/ports';
 import type { Connection, Sql } from './connection.ts';
-
-export interface Wish {
-  readonly id: string;
-  /** A person waits for it. */
-  readonly hurried: boolean;
-}
 
 /** Read at once, the oldest first; those behind them are read when these have been looked at. */
 const wishesMax = 10_000;
@@ -34,8 +29,8 @@ export async function keepWishes(
 }
 
 export function wishesOf(connection: Connection, shards: readonly number[]): Promise<readonly Wish[]> {
-  return connection.query<{ id: string; hurried: boolean }>(
-    'SELECT id, hurried FROM wishes JOIN pages USING (pk) WHERE shard = ANY ($1) ORDER BY at, pk LIMIT $2',
+  return connection.query<{ id: string; atMs: number; hurried: boolean }>(
+    'SELECT id, at AS "atMs", hurried FROM wishes JOIN pages USING (pk) WHERE shard = ANY ($1) ORDER BY at, pk LIMIT $2',
     [shards, wishesMax],
   );
 }

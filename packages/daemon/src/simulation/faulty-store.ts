@@ -15,6 +15,7 @@ const writes = new Set<string | symbol>([
   'finished',
   'commit',
   'remember',
+  'wish',
   'revise',
 ]);
 /** Whoever hears that one of these failed asks for nothing until a write succeeds. */

@@ -49,7 +49,7 @@ export class RestlessUser {
       await clock.sleep(Math.min(exponential(random, restlessMs), calmMs - clock.nowMs()));
       if (!process.alive) return;
       if (clock.nowMs() >= calmMs) break;
-      await this.#meddle(desk, loop, process);
+      await this.#meddle(desk, process);
     }
     while (process.alive && !(await this.#tidied(desk))) await clock.sleep(60_000);
   }
@@ -60,14 +60,14 @@ export class RestlessUser {
     return clock.sleep(Math.min(exponential(random, 4 * hourMs), calmMs - clock.nowMs()));
   }
 
-  async #meddle(desk: Desk, loop: Loop, process: Process): Promise<void> {
+  async #meddle(desk: Desk, process: Process): Promise<void> {
     const { clock, random, urls } = this.#options;
     const watched = (await desk.store.pages({ limit: 1000 })).filter(({ page }) => page.url !== urls[0]);
     const page = watched[integer(random, watched.length)]?.page;
     if (!page) return;
     this.meddled++;
     if (random() < 0.6) {
-      loop.probeNow(page.id);
+      await desk.probeNow([page.id]);
       // Its look may be under way by then.
       await clock.sleep(integer(random, 2) * integer(random, 400));
       if (!process.alive) return;

@@ -28,6 +28,7 @@ export async function wrongAfterwards(
   const unfinished = await store.unfinished();
   // Whatever was under way at the end was so for minutes at most.
   if (unfinished.some(({ atMs }) => atMs < calmMs)) wrong.push('a probe of long ago was never finished');
+  if ((await store.wishes()).some(({ atMs }) => atMs < calmMs)) wrong.push('a look that was asked for was never made');
   return wrong;
 }
 

@@ -6,6 +6,7 @@
 import { isIP } from 'node:net';
 import { exponential, integer, policies, random, type Random } from '@revisit/core';
 import { detector } from '../daemon.ts';
+import { Desk } from '../desk.ts';
 import { Loop } from '../loop.ts';
 import type { LoopParts } from '../loop-parts.ts';
 import type { SiteRules } from '../observe/gate.ts';
@@ -173,12 +174,13 @@ export async function liveInTrouble(options: TroubleOptions): Promise<TroubleRep
       await clock.runUntil(clock.nowMs() + integer(luck, hourMs));
     } else await clock.runUntil(killMs < calmMs ? killMs : endMs);
     if (luck() < 0.3 && clock.nowMs() < calmMs - 2 * hourMs) {
-      // Somebody asks for a page, and the process is killed while its look is under way.
+      // Somebody asks for a page, and the process is killed while its look is under way, or has not left.
       const ids = (await options.store.pages({ limit: 1_000 })).map(({ page }) => page.id);
       const id = ids[integer(luck, ids.length)]!;
       const out = new Promise<void>((resolve) => (goesOut = ({ pageIds }) => void (pageIds.includes(id) && resolve())));
       user.meddled++;
-      if (loop.probeNow(id)) await clock.runUntil(clock.nowMs() + hourMs, out);
+      const asked = new Desk(store, processClock, () => {}, loop).probeNow([id]);
+      await clock.runUntil(clock.nowMs() + (luck() < 0.5 ? hourMs : 500), Promise.all([asked, out]));
       await clock.runUntil(clock.nowMs() + integer(luck, 400));
     }
     process.alive = false;

@@ -1,6 +1,6 @@
 /**
- * Looks that were under way when a process was killed are due again in the next: of each of their sites, it asks for one of their
- * pages before any other. Nothing is said of sites with a page that nobody has seen, or was seen in what is now the future, as such
+ * Looks that were under way when a process was killed, or that somebody had asked for, are due again in the next: of each of their
+ * sites, it asks for one of their pages before any other. Nothing is said of sites with a page that nobody has seen, or was seen in what is now the future, as such
  * pages take turns with all others, nor once somebody has meddled.
  */
 import type { Store } from '../store/port.ts';
@@ -31,7 +31,9 @@ export class UnfinishedLooks {
     this.#first.clear();
     const pages = (await this.#store.pages({ limit: 1_000 })).filter(({ page }) => !page.paused);
     const watched = new Set(pages.map(({ page }) => page.id));
-    for (const { site, pageIds } of await this.#store.unfinished()) {
+    const wished = new Set((await this.#store.wishes()).map(({ id }) => id));
+    const asked = pages.flatMap(({ page: { id, site } }) => (wished.has(id) ? [{ site, pageIds: [id] }] : []));
+    for (const { site, pageIds } of [...(await this.#store.unfinished()), ...asked]) {
       const isSeen = ({ page, state }: (typeof pages)[number]) =>
         page.site !== site || (state.lastLookMs ?? nowMs) < nowMs;
       const ids = pageIds.filter((id) => watched.has(id));
@@ -46,7 +48,7 @@ export class UnfinishedLooks {
     if (!first || !this.#first.delete(site) || this.#isMeddledWith()) return;
     if (!pageIds.some((id) => first.has(id)))
       this.wrong.push(
-        `${url} was asked for before a page of ${site} that was under way when the last process was killed`,
+        `${url} was asked for before a page of ${site} that was under way or asked for when the last process was killed`,
       );
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Look } from '../values/look.ts';
 import type { NewPage, Store } from './port.ts';
 import { freshState } from './rows.ts';
+import { wishesContract } from './wishes.oracle.ts';
 
 const page = (url: string, more: Partial<NewPage> = {}): NewPage => ({
   url,
@@ -69,6 +70,8 @@ function look(pageId: string, version: number, text: string, atMs: number): Look
 
 export function storeContract(name: string, open: () => Promise<Store>): void {
   describe(`store on ${name}`, () => {
+    wishesContract(open);
+
     test('a page added twice is one page; another selection of the same URL is another', async () => {
       const store = await open();
       const first = await added(store, 'https://a.example/');

@@ -54,6 +54,7 @@ export const movedTables: readonly MovedTable[] = [
     grows: false,
   },
   { name: 'delivered_changes', columns: ['delivery', 'sequence'], key: ['delivery', 'sequence'], grows: false },
+  { name: 'wishes', columns: ['pk', 'at', 'hurried'], key: ['pk'], grows: false },
   { name: 'memory', columns: ['key', 'value'], key: ['key'], grows: false },
   { name: 'in_flight', columns: ['id', 'at', 'probe'], key: ['id'], grows: false },
 ];

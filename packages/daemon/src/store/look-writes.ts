@@ -9,6 +9,7 @@ import { Archive, type NewWords } from './archive.ts';
 import { type LookRows, type News, type ReadRow, readRows } from './look-rows.ts';
 import { SqliteOutbox } from './outbox.ts';
 import { stateColumns } from './rows.ts';
+import { WishTable } from './wish-table.ts';
 
 /** What a look has nothing to say of stays as it is. */
 const lasting: readonly string[] = ['hash', 'model', 'detect_state'];
@@ -25,27 +26,30 @@ export class LookWrites {
   readonly #sql: (text: string) => Database.Statement<unknown[]>;
   readonly #archive: Archive;
   readonly #outbox: SqliteOutbox;
+  readonly #wishes: WishTable;
   readonly #pks = new Map<string, number>();
 
   constructor(sql: (text: string) => Database.Statement<unknown[]>, archive: Archive, outbox: SqliteOutbox) {
     this.#sql = sql;
     this.#archive = archive;
     this.#outbox = outbox;
+    this.#wishes = new WishTable(sql);
   }
 
   /** Answers the changes as they stand in the log. */
   keep(rows: LookRows): readonly Change[] {
     const changes: Change[] = [];
     const words: NewWords[] = [];
+    const wished = !this.#wishes.isEmpty;
     readRows(rows, (row) => {
-      const change = this.#keep(row, words);
+      const change = this.#keep(row, words, wished);
       if (change) changes.push(change);
     });
     this.#archive.index(words);
     return changes;
   }
 
-  #keep(row: ReadRow, words: NewWords[]): Change | undefined {
+  #keep(row: ReadRow, words: NewWords[], wished: boolean): Change | undefined {
     const { atMs, line, state, news } = row;
     const pk = this.#looked(row);
     // The page was removed while we looked.
@@ -55,6 +59,7 @@ export class LookWrites {
     // before it, and put them together with all others again.
     if (this.#sql('INSERT OR IGNORE INTO looks VALUES (?, ?, ?, ?, ?)').run(pk, atMs, ...line).changes === 0)
       this.#sql('UPDATE looks SET kind = ?, duration = ?, bytes = ? WHERE pk = ? AND at = ?').run(...line, pk, atMs);
+    if (wished) this.#wishes.grant(pk, atMs);
     return news && this.#bring(pk, atMs, news, words);
   }
 

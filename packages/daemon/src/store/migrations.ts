@@ -141,4 +141,12 @@ export const migrations: readonly string[] = [
   `INSERT INTO current_words (current_words, rank) VALUES ('deletemerge', 40);`,
   // How pages were last read for the pages that they list.
   `ALTER TABLE states ADD COLUMN revealed TEXT;`,
+  // Pages that somebody wants to be looked at, until a look at them is kept that was made after that (see wish-table.ts).
+  `
+  CREATE TABLE wishes (
+    pk INTEGER PRIMARY KEY REFERENCES pages (pk) ON DELETE CASCADE,
+    at INTEGER NOT NULL,
+    hurried INTEGER NOT NULL
+  );
+  `,
 ];

@@ -83,6 +83,14 @@ export interface Journal {
   readonly value: (ids: readonly string[], before: Uint8Array | undefined) => Uint8Array;
 }
 
+/** Somebody wants a page to be looked at. */
+export interface Wish {
+  readonly id: string;
+  readonly atMs: number;
+  /** A person waits for it. */
+  readonly hurried: boolean;
+}
+
 export type Edit<Value> = (before: Uint8Array | undefined) => { readonly after?: Uint8Array; readonly value: Value };
 
 export interface Store {
@@ -113,6 +121,13 @@ export interface Store {
   unfinished(): Promise<readonly Probe[]>;
   /** These probes are done with, whatever became of them. */
   finished(probeIds: readonly string[]): Promise<Kept<undefined>>;
+  /**
+   * A person or a hub wants these pages to be looked at: remembered until a look at them is kept whose probe left after that. Answers
+   * those of the pages that there are.
+   */
+  wish(pageIds: readonly string[], atMs: number, hurried: boolean): Promise<Kept<readonly string[]>>;
+  /** The oldest first. */
+  wishes(): Promise<readonly Wish[]>;
   /**
    * Keeps looks with their versions and changes in one transaction and returns the changes as they stand in the log. A
    * state without a hash or without what detection remembers leaves those as they are.

@@ -33,9 +33,11 @@ import type {
   SiteHour,
   Store,
   Version,
+  Wish,
 } from './port.ts';
 import { faultOf } from './sqlite-faults.ts';
 import { Writer } from './writer.ts';
+import { WishTable } from './wish-table.ts';
 import { search, type SearchHit, type SearchQuery } from './search.ts';
 import { type PlannedRow, createdIds, plannedColumns, plannedOf } from './rows.ts';
 
@@ -63,6 +65,7 @@ export class SqliteStore implements Store {
   readonly care: SqliteCare;
 
   readonly #pages: PageTable;
+  readonly #wishes: WishTable;
   readonly #history: History;
   readonly #lookWrites: LookWrites;
   readonly #writerFrom: number;
@@ -77,6 +80,7 @@ export class SqliteStore implements Store {
     this.outbox = new SqliteOutbox(db);
     this.care = new SqliteCare(db, this.#archive);
     this.#pages = new PageTable((text) => this.#sql(text), this.#archive);
+    this.#wishes = new WishTable((text) => this.#sql(text));
     this.#history = new History((text) => this.#sql(text));
     this.#lookWrites = new LookWrites((text) => this.#sql(text), this.#archive, this.outbox);
     this.#writerFrom = writerFrom;
@@ -202,6 +206,14 @@ export class SqliteStore implements Store {
     } catch (error) {
       return Promise.resolve({ kind: 'failed', fault: faultOf(error) });
     }
+  }
+
+  wish(pageIds: readonly string[], atMs: number, hurried: boolean): Promise<Kept<readonly string[]>> {
+    return this.#write(() => this.#wishes.keep(pageIds, atMs, hurried));
+  }
+
+  wishes(): Promise<readonly Wish[]> {
+    return Promise.resolve(this.#wishes.all());
   }
 
   async commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
