@@ -9,7 +9,7 @@
  * robots.txt forbids, retires: it stays, paused, with all its versions, and takes no place.
  */
 import type { Collection, Entry } from './collection.ts';
-import { type Hint, IndexHints } from './index-hints.ts';
+import { type Hint, IndexHints, ownTimes } from './index-hints.ts';
 import { type Origin, mayReturn, originOf } from './origin.ts';
 import type { Listed } from './observe/discover/listed.ts';
 import { namedSitemaps, reveal } from './observe/discover/reveal.ts';
@@ -30,6 +30,8 @@ export interface Findings {
   readonly isFile?: true;
   /** Watched pages that an index says have changed. */
   readonly hints: readonly Hint[];
+  /** When its own entries changed since our last look, in seconds, as an index dates them. */
+  readonly times?: Float64Array;
   /** How the page was read, to be kept with it (`reading.ts`); undefined where it is not read for what it lists. */
   readonly reading?: string;
 }
@@ -143,8 +145,10 @@ export class Discovery {
     const origin = originOf(entry.page);
     if (root && origin && isFile(root.scope, entry.page.url, fetched.mediaType)) return { ...nothing, isFile: true };
     const { kind, listed, named = [] } = reveal(fetched, url);
-    const hints = kind === 'links' ? [] : this.hints.of(entry, listed, nowMs);
-    if (!root) return { pages: [], back: [], hints };
+    const isIndex = kind === 'sitemap' || kind === 'feed';
+    const hints = isIndex ? this.hints.of(entry, listed, nowMs) : [];
+    const times = isIndex && !first ? { times: ownTimes(listed, entry.state.lastSeenMs ?? Infinity, nowMs) } : {};
+    if (!root) return { pages: [], back: [], hints, ...times };
     const lists = this.#lists(entry) !== undefined;
     const indexes = lists && kind === 'links' ? this.#newIndexes(entry, root, named, sitemaps, nowMs) : [];
     const beginning = first ? isEarly(entry, root, nowMs) : wasThere(entry, root, fetched.body);
@@ -156,7 +160,7 @@ export class Discovery {
         : this.#newPages(root, { listed, depth, beginning, room, indexRoom: this.#indexRoom(entry, root) }, nowMs);
     const back = this.#listedAgain(listed, room - pages.length, nowMs);
     const reading = lists ? { reading: readingText({ kind, cut }, root.discover, fetched.body) } : {};
-    return { pages: [...indexes, ...pages], back, hints, ...reading };
+    return { pages: [...indexes, ...pages], back, hints, ...times, ...reading };
   }
 
   /** Sitemaps that a root's robots.txt names and nobody watches yet: that is known also where the root itself is as it was. */

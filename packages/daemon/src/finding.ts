@@ -3,12 +3,25 @@ import type { Finding } from '@revisit/core';
 import type { Detection } from './values/change.ts';
 import type { Look } from './values/look.ts';
 
-export function findingOf(look: Look, detection: Detection | undefined): Finding {
+/** What others than the page's own headers say of when it changed. */
+export interface Dated {
+  /** By an index whose dates have proven true. */
+  readonly changedAtMs: number | undefined;
+  /** By the page itself, where it is an index: those of its entries since the last look, in seconds. */
+  readonly times: Float64Array | undefined;
+}
+
+/** More changes than these are a dump, and when each of them happened is not worth knowing. */
+const timesMax = 100;
+
+export function findingOf(look: Look, detection: Detection | undefined, dated: Dated): Finding {
   switch (look.kind) {
     case 'first':
       return { kind: 'first', ...modifiedOf(look) };
-    case 'changed':
-      return { kind: 'changed', count: detection?.kind === 'changed' ? detection.count : 1, ...modifiedOf(look) };
+    case 'changed': {
+      const count = detection?.kind === 'changed' ? detection.count : 1;
+      return { kind: 'changed', count, ...modifiedOf(look), ...timesOf(dated, count) };
+    }
     case 'unchanged':
     case 'gone':
     case 'unreadable':
@@ -18,6 +31,12 @@ export function findingOf(look: Look, detection: Detection | undefined): Finding
     case 'failed':
       return { kind: 'failed' };
   }
+}
+
+/** Dates of entries are believed where there are as many as entries were found new or changed. */
+function timesOf({ changedAtMs, times }: Dated, count: number): Pick<Finding, 'changedAt' | 'times'> {
+  if (times && times.length === count && count <= timesMax) return { times };
+  return changedAtMs === undefined ? {} : { changedAt: changedAtMs / 1000 };
 }
 
 /** The server's word on when the page last changed; how far it is believed is the policy's affair. */
@@ -37,10 +56,13 @@ export function worthOf(
 ): Finding {
   if (finding.kind === 'first' || finding.kind === 'failed') return finding;
   if (isIndex) {
-    const { count: _count, modifiedAt: _modifiedAt, ...rest } = finding;
+    const { count: _count, modifiedAt: _modifiedAt, changedAt: _changedAt, times: _times, ...rest } = finding;
     const count = Math.round(revealed.pages + revealed.hinted);
     return count > 0 ? { ...rest, kind: 'changed', count } : { ...rest, kind: 'unchanged' };
   }
+  if (revealed.pages === 0) return finding;
   const count = Math.max(revealed.pages, finding.count ?? 1);
-  return revealed.pages > 0 ? { ...finding, kind: 'changed', count } : finding;
+  if (finding.times?.length === count) return finding;
+  const { times: _times, ...rest } = finding;
+  return { ...rest, kind: 'changed', count };
 }

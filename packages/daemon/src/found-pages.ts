@@ -26,6 +26,8 @@ interface Around {
 export interface Read {
   readonly pages: number;
   readonly hinted: number;
+  /** When the page's own entries changed since the last look, in seconds, as it dates them. */
+  readonly times?: Float64Array;
   readonly reading: string | undefined;
 }
 
@@ -49,14 +51,14 @@ export class FoundPages {
     const url = observation.finalUrl ?? observation.probe.url;
     const { sitemaps } = observation;
     const read = this.#into.discovery.read(entry, fetched, { url, nowMs, first: look.kind === 'first', sitemaps });
-    const { pages, back, hints, reading } = read;
+    const { pages, back, hints, times, reading } = read;
     // Nothing is kept of it, and its place is free.
     if (read.isFile && (await this.#setResting([{ page: entry.page, retired: 'file' }]))) return undefined;
     for (const hint of hints) policy.hinted?.(hint.entry.index, nowMs / 1000, hint.chance);
     if (back.length > 0) await this.#setResting(back.map((page) => ({ page, retired: undefined })));
     const hinted = hints.reduce((sum, { chance }) => sum + chance, 0);
     const added = await this.#add(pages);
-    return added === undefined ? undefined : { pages: added, hinted, reading };
+    return added === undefined ? undefined : { pages: added, hinted, reading, ...(times ? { times } : {}) };
   }
 
   /** Sitemaps that robots.txt names, of a root of which nothing is to be read. */

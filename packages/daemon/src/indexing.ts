@@ -350,7 +350,9 @@ export class Indexing {
     }
     if (entry.page.paused) return;
     const tookMs = observation.endedAtMs - observation.startedAtMs;
-    const finding = { ...findingOf(look, detection), looks: 1 + unchangedLooks, seconds: tookMs / 1000 };
+    const changedAtMs = this.#discovery.hints.changedAtMs(entry, look.atMs);
+    const found = findingOf(look, detection, { changedAtMs, times: revealed.times });
+    const finding = { ...found, looks: 1 + unchangedLooks, seconds: tookMs / 1000 };
     policy.looked(entry.index, look.atMs / 1000, worthOf(finding, originOf(entry.page)?.index === true, revealed));
     this.#around.learned(entry);
     if (finding.kind === 'failed') return;

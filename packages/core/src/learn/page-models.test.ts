@@ -51,3 +51,32 @@ test('times that are told count one by one and say in which hours pages change',
   const untold = lookedSixtyTimes(() => ({})).week.values;
   expect(untold[9]!).toBeLessThan(1.5 * untold[20]!);
 });
+
+test('the time of the last change, by who has proven true, says in which hours pages change; a server alone does not', () => {
+  // A change at 9:30 every tenth day, seen by looks at midnight.
+  const shapeOf = (told: (last: number) => Told) => {
+    const models = new PageModels();
+    models.guessRate(1 / (10 * day));
+    for (let page = 0; page < 20; page++) models.open(page, [0], 0);
+    for (let look = 1; look <= 60; look++)
+      for (let page = 0; page < 20; page++)
+        models.learn(page, look * day, (look + page) % 10 === 0, told((look - 1) * day));
+    return models.week.values;
+  };
+  const said = (last: number) => ({ changedAt: last + 9.5 * 3600 });
+  const proven = shapeOf((last) => ({ ...said(last), proven: true }));
+  expect(proven[9]!).toBeGreaterThan(4 * proven[20]!);
+  const unproven = shapeOf(said);
+  expect(unproven[9]!).toBeLessThan(1.5 * unproven[20]!);
+  // A time that is not within the gap is none.
+  const lying = shapeOf((last) => ({ changedAt: last - 5 * 3600, proven: true }));
+  expect(lying[19]!).toBeLessThan(1.5 * lying[9]!);
+});
+
+test('fifty entries whose times are known are fifty changes for every voice', () => {
+  const times = (last: number) => Float64Array.from({ length: 50 }, (_, n) => last + ((n + 1) * day) / 51);
+  const models = lookedSixtyTimes((last) => ({ count: 50, times: times(last) }));
+  expect(models.longRun(0, 60 * day).rate * day).toBeGreaterThan(35);
+  models.outlook(0, 61 * day);
+  expect(models.mass).toBeGreaterThan(25);
+});

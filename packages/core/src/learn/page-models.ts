@@ -27,7 +27,7 @@ import { type Parts, allParts } from './parts.ts';
 import { PriorRates, posteriorRate, rateInterval } from './prior-rates.ts';
 import { Rhythms, quantiles } from './rhythm.ts';
 import { SiteActivities } from './site-activities.ts';
-import { type Told, toldNumber } from './told.ts';
+import { type Told, sharedNumber, toldNumber, toldTimes } from './told.ts';
 import { WeekShape, speedOf } from './week-shape.ts';
 
 const scales = memoryScales.length;
@@ -204,11 +204,11 @@ export class PageModels {
     const chance = Math.max(chanceMin, 1 - still);
     this.current = still * (1 - this.states.hints[page]!);
 
-    const times = changed ? told.times : undefined;
+    const times = changed ? toldTimes(told, last, at, mass) : undefined;
     const number = changed ? toldNumber(told) : 0;
     // Several that were counted are shared out by what was expected of each voice; of one, expectation maximisation says how many it
-    // stands for. Of those whose times are told, too: what pages have in common is learned as looks without times will see it.
-    const shared = times ? 0 : number;
+    // stands for.
+    const shared = changed ? sharedNumber(told) : 0;
     const own = 1 - say;
     const over = shared > 0 ? Math.max(chanceMin, mass) : chance;
     const siblingsPart =

@@ -61,7 +61,7 @@ export class AgeBook {
       this.hazards.add(page, seen.age, seen.age + wait, false);
       seen.age += wait;
     } else {
-      const date = finding.modifiedAt;
+      const date = finding.changedAt ?? finding.modifiedAt;
       const changedAt = date !== undefined && date > seen.at && date <= at ? date : (seen.at + at) / 2;
       this.weekend.learn(seen.at, at, this.#meanRate(seen, wait), changedAt);
       this.hazards.add(page, seen.age, seen.age + changedAt - seen.at, true);

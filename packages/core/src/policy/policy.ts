@@ -38,9 +38,11 @@ export interface Finding {
   readonly kind: 'first' | 'changed' | 'unchanged' | 'failed';
   /** How many changes the look revealed, where items are told apart (feeds, lists); at least 1 when changed. */
   readonly count?: number;
-  /** When the last change happened as the server says (Last-Modified, feed or sitemap dates), if believed. */
+  /** When the last change happened as the server says (Last-Modified); how far that is believed is the policy's affair. */
   readonly modifiedAt?: number;
-  /** When each of the changes happened, earliest first, where all are known; then there are no others. */
+  /** The same by somebody whose dates have proven true (a feed, a sitemap): it goes before what the server says. */
+  readonly changedAt?: number;
+  /** When each of the changes happened, earliest first, where all are known; then there are no others. Where looks do so for good, `count` is given too. */
   readonly times?: Float64Array;
   /** How many looks it is the last of, where whoever looked tells only of what is new. */
   readonly looks?: number;

@@ -251,7 +251,8 @@ export class RevisitPolicy implements Policy {
   private learn(page: number, last: number, at: number, finding: Finding): void {
     const changed = finding.kind === 'changed';
     const mass = this.models.learn(page, at, changed, {
-      changedAt: believable(finding.modifiedAt, at),
+      changedAt: finding.changedAt ?? believable(finding.modifiedAt, at),
+      proven: finding.changedAt !== undefined,
       count: finding.count,
       times: finding.times,
     });

@@ -41,7 +41,7 @@ test('an index of sitemaps lists indexes', () => {
   const index =
     '<sitemapindex><sitemap><loc>https://example.org/1.xml</loc><lastmod>2026-01-01</lastmod></sitemap></sitemapindex>';
   expect(parseSitemap(index)).toEqual([
-    { url: 'https://example.org/1.xml', modifiedMs: Date.UTC(2026, 0, 1), isIndex: true },
+    { url: 'https://example.org/1.xml', modifiedMs: Date.UTC(2026, 0, 1), isDay: true, isIndex: true },
   ]);
 });
 

@@ -1,7 +1,6 @@
 /** What a feed (RSS, Atom, RDF, JSON Feed) lists: the pages its entries link to, with the dates they carry. */
 import { parseFeed } from 'feedsmith';
-import type { Listed } from './listed.ts';
-import { listedMax } from './listed.ts';
+import { type Listed, listedMax, stated } from './listed.ts';
 
 interface Entry {
   readonly link?: string;
@@ -43,9 +42,8 @@ export function parseFeedIndex(text: string): readonly Listed[] {
       entry.published ??
       entry.date_published ??
       entry.dc?.date;
-    const modifiedMs = date === undefined ? Number.NaN : Date.parse(date);
     const title = typeof entry.title === 'string' ? entry.title : entry.title?.value;
-    return [{ url, ...(Number.isNaN(modifiedMs) ? {} : { modifiedMs }), ...(title ? { title } : {}) }];
+    return [{ url, ...stated(date ?? ''), ...(title ? { title } : {}) }];
   });
 }
 

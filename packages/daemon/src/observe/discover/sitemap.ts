@@ -1,8 +1,7 @@
 /** Sitemaps (sitemaps.org 0.9) and their indexes, read as a stream of tags: a file of 50 MB leaves only its entries. */
 import { gunzipSync } from 'node:zlib';
 import { SaxesParser } from 'saxes';
-import type { Listed } from './listed.ts';
-import { listedMax } from './listed.ts';
+import { type Listed, listedMax, type Stated, stated } from './listed.ts';
 
 /** The protocol's limit for one file, unpacked. */
 const unpackedBytesMax = 50 * 2 ** 20;
@@ -29,7 +28,7 @@ export function parseSitemap(text: string): readonly Listed[] {
   const parser = new SaxesParser();
   const stop = new Error('enough');
   let index = false;
-  let entry: { url?: string; modifiedMs?: number } | undefined;
+  let entry: { url?: string; date: Stated } | undefined;
   let collecting = '';
   let words = '';
   const collect = (text: string) => {
@@ -38,7 +37,7 @@ export function parseSitemap(text: string): readonly Listed[] {
   parser.on('opentag', ({ name }) => {
     const local = name.slice(name.indexOf(':') + 1);
     if (local === 'sitemapindex') index = true;
-    if (local === 'url' || local === 'sitemap') entry = {};
+    if (local === 'url' || local === 'sitemap') entry = { date: {} };
     collecting = name === local || !name.includes('image') ? local : '';
     words = '';
   });
@@ -47,14 +46,10 @@ export function parseSitemap(text: string): readonly Listed[] {
   parser.on('closetag', ({ name }) => {
     const local = name.slice(name.indexOf(':') + 1);
     if (entry && local === collecting && local === 'loc' && entry.url === undefined) entry.url = words.trim();
-    if (entry && local === collecting && local === 'lastmod') {
-      const modifiedMs = Date.parse(words.trim());
-      if (!Number.isNaN(modifiedMs)) entry.modifiedMs = modifiedMs;
-    }
+    if (entry && local === collecting && local === 'lastmod') entry.date = stated(words.trim());
     if (entry && (local === 'url' || local === 'sitemap')) {
-      const { url, modifiedMs } = entry;
-      if (url)
-        listed.push({ url, ...(modifiedMs === undefined ? {} : { modifiedMs }), ...(index ? { isIndex: true } : {}) });
+      const { url, date } = entry;
+      if (url) listed.push({ url, ...date, ...(index ? { isIndex: true } : {}) });
       entry = undefined;
       if (listed.length >= listedMax) throw stop;
     }
