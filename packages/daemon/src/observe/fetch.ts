@@ -7,6 +7,7 @@ import { fault } from '../values/fault.ts';
 import type { Clock } from '../values/clock.ts';
 import type { Answer, Ask, Headers, Visit } from './ask.ts';
 import { agentFor, headerOf } from './ask.ts';
+import { isCutStream } from './cut-streams.ts';
 import { acceptEncoding, decompress } from './decompress.ts';
 import { explain, LimitReached } from './explain.ts';
 import type { Limits } from './limits.ts';
@@ -166,7 +167,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (!this.#done) this.#finish();
+    if (this.#done) return;
+    if (isCutStream()) this.#end(Object.assign(new Error('the stream was reset'), { code: 'ECONNRESET' }));
+    else this.#finish();
   }
 
   onResponseError(_controller: unknown, error: Error): void {

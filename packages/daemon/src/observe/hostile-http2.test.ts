@@ -109,6 +109,7 @@ async function outcome(host: string): Promise<string> {
 
 const refused = 7;
 const internal = 2;
+const cancelled = 8;
 const reset = (stream: number, code: number): Buffer => frame('reset', 0, stream, number(code));
 const goAway = (last: number, code: number): Buffer =>
   frame('goAway', 0, 0, Buffer.concat([number(last), number(code)]));
@@ -141,6 +142,45 @@ const cases: readonly (readonly [name: string, code: string, answer: (asked: Ask
       socket.write(Buffer.concat([begun(stream, field('content-length', '2000')), frame('data', 0, stream, some)]));
       setTimeout(() => socket.write(reset(stream, 0)), 30);
     },
+  ],
+  [
+    'a stream reset without an error in a body of no announced length',
+    'body-truncated',
+    ({ socket, stream }) => {
+      socket.write(Buffer.concat([begun(stream), frame('data', 0, stream, some)]));
+      setTimeout(() => socket.write(reset(stream, 0)), 30);
+    },
+  ],
+  [
+    'a stream reset without an error with all that came before it in one piece',
+    'body-truncated',
+    ({ socket, stream }) =>
+      socket.write(Buffer.concat([begun(stream), frame('data', 0, stream, some), reset(stream, 0)])),
+  ],
+  [
+    'a stream reset without an error after its headers',
+    'body-truncated',
+    ({ socket, stream }) => (socket.write(begun(stream)), setTimeout(() => socket.write(reset(stream, 0)), 30)),
+  ],
+  [
+    'a stream called off in its body',
+    'body-truncated',
+    ({ socket, stream }) => {
+      socket.write(Buffer.concat([begun(stream), frame('data', 0, stream, some)]));
+      setTimeout(() => socket.write(reset(stream, cancelled)), 30);
+    },
+  ],
+  [
+    'a whole answer that ends with trailers',
+    'fetched',
+    ({ socket, stream }) =>
+      socket.write(
+        Buffer.concat([
+          begun(stream),
+          frame('data', 0, stream, some),
+          frame('headers', endHeaders | endStream, stream, field('x-sum', '1')),
+        ]),
+      ),
   ],
   [
     'a farewell in the body',
