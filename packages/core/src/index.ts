@@ -179,8 +179,11 @@ export {
   type TraceOutcome,
   firstEvent,
   lastEvent,
+  historyRows,
   readCrawlHistory,
   readTraceCsv,
+  traceRows,
+  type TraceRows,
   traceOf,
 } from './simulate/trace.ts';
 export { type SolveOutcome, solve } from './solve/solve.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Locked, lockFolder } from './store/lock.ts';
 import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
+import { type OpenedSnapshot, openSnapshot } from './store/snapshot.ts';
 import { openSqlite } from './store/sqlite.ts';
 import { writerWorthIt } from './store/writer.ts';
 
@@ -84,6 +85,12 @@ export function openFolder(folder: string): OpenOutcome {
       lock.release();
     },
   };
+}
+
+/** What was seen so far, for reading only, beside the process that works on the folder; `held` says why where it cannot be. */
+export function readBeside(folder: string, held: string): OpenedSnapshot | Unusable {
+  // Nothing that a coordinator has seen is in its folder.
+  return sharesStore(folder) ? { kind: 'failed', sentence: held } : openSnapshot(join(folder, 'revisit.db'));
 }
 
 /** The folder of a coordinator, whose state is elsewhere: commands on its machine find it here. */

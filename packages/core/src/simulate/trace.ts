@@ -12,15 +12,37 @@ export type TraceOutcome =
   | { readonly kind: 'read'; readonly trace: Trace }
   | { readonly kind: 'refused'; readonly sentence: string };
 
+/** A trace that is read row by row: what is wrong with one ends it. */
+export interface TraceRows {
+  /** Undefined, or what is wrong with the row, in a sentence. */
+  readonly add: (row: string) => string | undefined;
+  readonly end: () => TraceOutcome;
+}
+
 /** Gathers events in any order into a trace; equal times of one source count once. */
 export function traceOf(events: Iterable<readonly [source: string, seconds: number]>): Trace {
-  const lists = new Map<string, number[]>();
-  for (const [source, seconds] of events) {
-    const list = lists.get(source);
-    if (list) list.push(seconds);
-    else lists.set(source, [seconds]);
+  const gathered = new Gathered();
+  for (const [source, seconds] of events) gathered.listOf(source).push(seconds);
+  return gathered.trace();
+}
+
+class Gathered {
+  readonly #lists = new Map<string, number[]>();
+
+  get isEmpty(): boolean {
+    return this.#lists.size === 0;
   }
-  return { names: [...lists.keys()], times: [...lists.values()].map(ascendingUnique) };
+
+  listOf(source: string): number[] {
+    let list = this.#lists.get(source);
+    // A name that is a part of the text it was read from would keep all of that text.
+    if (!list) this.#lists.set(Array.from(source).join(''), (list = []));
+    return list;
+  }
+
+  trace(): Trace {
+    return { names: [...this.#lists.keys()], times: [...this.#lists.values()].map(ascendingUnique) };
+  }
 }
 
 function ascendingUnique(list: number[]): Float64Array {
@@ -34,28 +56,48 @@ function ascendingUnique(list: number[]): Float64Array {
 
 /** Reads `source,unix_seconds` with or without that header; a source's name may hold commas when it is quoted. */
 export function readTraceCsv(text: string): TraceOutcome {
-  const events: [string, number][] = [];
-  let start = 0;
+  return readRows(text, traceRows());
+}
+
+/** The same row by row. */
+export function traceRows(): TraceRows {
+  const gathered = new Gathered();
   let row = 0;
-  while (start < text.length) {
-    let end = text.indexOf('\n', start);
-    if (end < 0) end = text.length;
-    const line = text.slice(start, text.charCodeAt(end - 1) === 13 ? end - 1 : end);
+  return {
+    add(text) {
+      const line = withoutReturn(text);
+      row++;
+      if (line === '') return undefined;
+      const comma = line.lastIndexOf(',');
+      const time = comma < 0 ? '' : line.slice(comma + 1).trim();
+      const seconds = time === '' ? Number.NaN : Number(time);
+      if (!Number.isFinite(seconds)) {
+        if (row === 1 && comma > 0 && /^[a-z_ ]+$/i.test(time)) return undefined;
+        return `trace row ${row}: "${line.slice(0, 60)}" is not source,unix_seconds`;
+      }
+      gathered.listOf(unquoted(line.slice(0, comma))).push(seconds);
+      return undefined;
+    },
+    end: () =>
+      gathered.isEmpty
+        ? { kind: 'refused', sentence: 'trace: it holds no events; rows source,unix_seconds are expected' }
+        : { kind: 'read', trace: gathered.trace() },
+  };
+}
+
+function readRows(text: string, rows: TraceRows): TraceOutcome {
+  for (let start = 0; start < text.length;) {
+    const found = text.indexOf('\n', start);
+    const end = found < 0 ? text.length : found;
+    const sentence = rows.add(text.slice(start, end));
+    if (sentence !== undefined) return { kind: 'refused', sentence };
     start = end + 1;
-    row++;
-    if (line === '') continue;
-    const comma = line.lastIndexOf(',');
-    const time = comma < 0 ? '' : line.slice(comma + 1).trim();
-    const seconds = time === '' ? Number.NaN : Number(time);
-    if (!Number.isFinite(seconds)) {
-      if (row === 1 && comma > 0 && /^[a-z_ ]+$/i.test(time)) continue;
-      return { kind: 'refused', sentence: `trace row ${row}: "${line.slice(0, 60)}" is not source,unix_seconds` };
-    }
-    events.push([unquoted(line.slice(0, comma)), seconds]);
   }
-  if (events.length === 0)
-    return { kind: 'refused', sentence: 'trace: it holds no events; rows source,unix_seconds are expected' };
-  return { kind: 'read', trace: traceOf(events) };
+  return rows.end();
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
 function unquoted(field: string): string {
@@ -70,29 +112,39 @@ function unquoted(field: string): string {
  * count from `start`, for the set carries no dates.
  */
 export function readCrawlHistory(text: string, start: number): TraceOutcome {
-  const events: [string, number][] = [];
-  const lines = text.split('\n');
-  for (const [row, line] of lines.entries()) {
-    if (line.trim() === '') continue;
-    const [id, offset, list] = line.replace(/\r$/, '').split('\t');
-    const history = list === undefined ? undefined : lookList(list);
-    const from = Number(offset);
-    if (id === undefined || !history || !Number.isFinite(from)) {
-      if (row === 0 && !line.includes('[[')) continue;
-      return {
-        kind: 'refused',
-        sentence: `history row ${row + 1}: "${line.slice(0, 60)}" is not id, offset and [[gap_days, changed], …] between tabs`,
-      };
-    }
-    let days = from;
-    events.push([id, start + Math.round(days * 86_400)]);
-    for (const [gap, changed] of history) {
-      days += gap;
-      if (changed) events.push([id, start + Math.round(days * 86_400)]);
-    }
-  }
-  if (events.length === 0) return { kind: 'refused', sentence: 'history: it holds no pages' };
-  return { kind: 'read', trace: traceOf(events) };
+  return readRows(text, historyRows(start));
+}
+
+/** The same row by row. */
+export function historyRows(start: number): TraceRows {
+  const gathered = new Gathered();
+  let row = 0;
+  return {
+    add(text) {
+      const line = withoutReturn(text);
+      row++;
+      if (line.trim() === '') return undefined;
+      const [id, offset, list] = line.split('\t');
+      const history = list === undefined ? undefined : lookList(list);
+      const from = Number(offset);
+      if (id === undefined || !history || !Number.isFinite(from)) {
+        if (row === 1 && !line.includes('[[')) return undefined;
+        return `history row ${row}: "${line.slice(0, 60)}" is not id, offset and [[gap_days, changed], …] between tabs`;
+      }
+      const times = gathered.listOf(id);
+      let days = from;
+      times.push(start + Math.round(days * 86_400));
+      for (const [gap, changed] of history) {
+        days += gap;
+        if (changed) times.push(start + Math.round(days * 86_400));
+      }
+      return undefined;
+    },
+    end: () =>
+      gathered.isEmpty
+        ? { kind: 'refused', sentence: 'history: it holds no pages' }
+        : { kind: 'read', trace: gathered.trace() },
+  };
 }
 
 function lookList(text: string): readonly (readonly [number, number | boolean])[] | undefined {

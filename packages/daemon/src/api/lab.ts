@@ -181,7 +181,7 @@ function traceRoutes(app: Api, desk: Desk): void {
     const body: unknown = request.body;
     if (!(body instanceof Uint8Array))
       return problem(reply, 415, 'bad-request', 'content-type: text/csv or application/gzip is expected');
-    const kept = shelf.keep(request.params.name, body);
+    const kept = await shelf.keep(request.params.name, body);
     if (kept.kind === 'wrong') return problem(reply, 400, 'trace-wrong', kept.sentence);
     const { trace, pages, changes } = kept;
     return reply.code(201).send({ ...traceBody(trace), pages, changes });

@@ -16,5 +16,8 @@ export function progress(title: string, total: number): Progress {
     barsize: 30,
   });
   bar.start(total, 0, { what: '' });
-  return { to: (done, what) => bar.update(Math.min(done, total), { what: what ?? '' }), end: () => bar.stop() };
+  return {
+    to: (done, what) => bar.update(Math.round(Math.min(done, total)), { what: what ?? '' }),
+    end: () => bar.stop(),
+  };
 }

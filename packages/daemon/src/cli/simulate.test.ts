@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { RevisitPolicy, exponential, random } from '@revisit/core';
 import { expect, test } from 'vitest';
+import { openFolder } from '../folder.ts';
 import { readImportance } from '../lab/importance.ts';
 import { poissonLaw } from '../simulation/simulated-web.ts';
 import { createWorld, startLoop } from '../simulation/world.ts';
@@ -228,6 +230,34 @@ test('the history of a data folder is a trace: what twice the budget would have 
   const long = await revisit([...words, '--test', '60d']);
   expect(long.code).toBe(2);
   expect(long.err).toMatch(/--test 60d: no source changed before the test begins; a shorter test or a longer history/);
+  const all = await revisit([...words, '--train', '60d']);
+  expect(all.code).toBe(2);
+  expect(all.err).toMatch(
+    /^revisit: --train 60d: the history has lasted [67]\.\d+d, and nothing of it is left to test; a shorter time is expected\n$/,
+  );
+
+  // The same while another process works on the folder, of which nothing becomes another.
+  const daemon = openFolder(folder);
+  if (daemon.kind !== 'opened') throw new Error('the folder is held');
+  // By another process: closing a file that this one has locked would open its lock.
+  const hashes = `for (const name of ['revisit.db', 'revisit.db-wal', 'lock.db'])
+    console.log(name, require('node:crypto').hash('sha1', require('node:fs').readFileSync(name)))`;
+  const files = () => execFileSync(process.execPath, ['-e', hashes], { cwd: folder }).toString();
+  const before = files();
+  const beside = await revisit([...words, '--budget', '6/page/day']);
+  expect([beside.err, beside.code]).toEqual(['', 0]);
+  expect((JSON.parse(beside.out) as { policies: unknown[] }).policies).toMatchObject(
+    once!.map(({ policy, meanDelayHours }) => ({ policy, meanDelayHours })),
+  );
+  expect(files()).toBe(before);
+  await daemon.close();
+});
+
+test('where the papers’ report cannot go is said before the work', async () => {
+  const out = join(freshFolder(), 'nowhere', 'papers.html');
+  const ended = await revisit(['reproduce', '--out', out]);
+  expect([ended.code, ended.out]).toEqual([2, '']);
+  expect(ended.err).toMatch(/^revisit: --out .*papers\.html: there is no folder .*nowhere; .*\n$/);
 });
 
 test('an importance over the week has the integral of its steps', () => {

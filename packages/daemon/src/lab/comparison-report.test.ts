@@ -69,3 +69,21 @@ test('measured values on an axis are short, and their labels run neither into ea
     if (i > 0) expect(x - half).toBeGreaterThan(labels[i - 1]!.x + labels[i - 1]!.half);
   }
 });
+
+const picture = (html: string, title: string): string =>
+  new RegExp(`aria-label="${title}".*?</svg>`, 's').exec(html)![0];
+/** How far down the label of this value stands. */
+const heightOf = (svg: string, tick: string): number =>
+  Number(new RegExp(`<text x="52" y="([\\d.]+)"[^>]*>${tick}<`).exec(svg)![1]);
+
+test('delays over more than a decade have a logarithmic axis, others one of even steps', () => {
+  const wide = comparisonHtml('t', split, [runOf(500, { uniform: 500 }), runOf(50_000, { uniform: 50_000 })]);
+  const delay = picture(wide, 'Delay against budget');
+  const [one, ten, two] = ['1', '10', '2'].map((tick) => heightOf(delay, tick));
+  expect((one! - two!) / (one! - ten!)).toBeCloseTo(Math.log10(2), 2);
+  const narrow = picture(
+    comparisonHtml('t', split, [runOf(500, { uniform: 500 }), runOf(900, { uniform: 900 })]),
+    'Delay against budget',
+  );
+  expect(heightOf(narrow, '0')).toBeGreaterThan(heightOf(narrow, '10'));
+});

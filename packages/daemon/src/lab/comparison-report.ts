@@ -1,7 +1,7 @@
 /** A comparison of policies as one HTML file that needs nothing from outside. */
 import type { Split } from '@revisit/core';
 import type { Plot } from '../reproduce/item.ts';
-import { escape, plotSvg } from '../reproduce/svg.ts';
+import { escape, plotSvg, spansDecades } from '../reproduce/svg.ts';
 import { type Compared, bound, boundSentence } from './compare.ts';
 
 export interface BudgetRun {
@@ -56,24 +56,18 @@ function againstBudget(runs: readonly BudgetRun[], pages: number, testDays: numb
         return [run.allowed / pages / testDays, value(one)] as const;
       }),
     }));
-  const x = 'probes a page and day';
+  const plot = (title: string, y: string, value: (one: Compared) => number): Plot => {
+    const logY = spansDecades(runs.flatMap(({ compared }) => compared.map(value)));
+    return { title, x: 'probes a page and day', y, series: series(value), logX: true, logY };
+  };
   return [
-    {
-      title: 'Delay against budget',
-      x,
-      y: 'mean delay, hours',
-      series: series(({ score }) => score.meanDelayHours),
-      logX: true,
-    },
-    {
-      title: 'Staleness against budget',
-      x,
-      y: 'share of page-time stale',
-      series: series(({ score }) => 1 - score.freshness),
-      logX: true,
-    },
+    plot('Delay against budget', 'mean delay, hours', ({ score }) => score.meanDelayHours),
+    plot('Staleness against budget', 'share of page-time stale', ({ score }) => 1 - score.freshness),
   ];
 }
+
+/** Probes fall on whole seconds: a change that was found sooner was found at once. */
+const delayHoursMin = 1 / 3600;
 
 function delays(run: BudgetRun): Plot {
   const quantiles = Array.from({ length: 50 }, (_, i) => (i + 0.5) / 50);
@@ -81,14 +75,18 @@ function delays(run: BudgetRun): Plot {
     name: policy,
     points: quantiles.map((q) => [score.delays[Math.floor(q * score.delays.length)] ?? 0, q] as const),
   }));
-  const far = run.compared.map(({ score }) => score.delays[Math.floor(0.9 * score.delays.length)] ?? 0);
-  // A policy that forgets pages would squeeze all the others into one line at the left.
-  const limit = 3 * [...far].sort((a, b) => a - b)[Math.floor(far.length / 2)]!;
+  const logX = spansDecades(series.flatMap(({ points }) => points.map(([delay]) => Math.max(delayHoursMin, delay))));
   return {
     title: 'How soon changes were found',
     x: 'delay, hours',
     y: 'share of changes found',
-    series: series.map((one) => ({ ...one, points: one.points.filter(([delay]) => delay <= limit) })),
+    series: logX
+      ? series.map((one) => ({
+          ...one,
+          points: one.points.map(([delay, q]) => [Math.max(delayHoursMin, delay), q] as const),
+        }))
+      : series,
+    logX,
     yMax: 1,
   };
 }

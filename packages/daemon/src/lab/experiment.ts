@@ -69,9 +69,11 @@ export type LabEvent =
 
 const daySeconds = 86_400;
 
-function openSource(source: Experiment['source']): { trace: Trace; siteOf: (name: string) => string } | string {
+async function openSource(
+  source: Experiment['source'],
+): Promise<{ trace: Trace; siteOf: (name: string) => string } | string> {
   if (source.kind === 'trace') {
-    const read = readTrace(source.file);
+    const read = await readTrace(source.file);
     return read.kind === 'wrong' ? read.sentence : { trace: read.value, siteOf: sitePrefix };
   }
   const { names, sites, events } = source.history;
@@ -82,8 +84,8 @@ function openSource(source: Experiment['source']): { trace: Trace; siteOf: (name
   };
 }
 
-export function runExperiment(given: Experiment, say: (event: LabEvent) => void): void {
-  const opened = openSource(given.source);
+export async function runExperiment(given: Experiment, say: (event: LabEvent) => void): Promise<void> {
+  const opened = await openSource(given.source);
   if (typeof opened === 'string') return say({ kind: 'failed', sentence: opened });
   const { trace, siteOf } = opened;
   const span = lastEvent(trace) - firstEvent(trace);

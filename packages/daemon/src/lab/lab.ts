@@ -28,7 +28,7 @@ const eventsMax = 500_000;
 const readBatch = 5_000;
 
 /** Who changed when, newest first until there are enough. */
-export async function historyOf(store: Store): Promise<History> {
+export async function historyOf(store: Pick<Store, 'latestChanges'>): Promise<History> {
   const index = new Map<string, number>();
   const names: string[] = [];
   const sites: string[] = [];

@@ -1,4 +1,5 @@
 /** Recorded traces in the data folder, `traces/NAME.csv` or `NAME.csv.gz`: put there by hand or through the API. */
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTrace } from './trace-file.ts';
@@ -13,6 +14,8 @@ export interface ShelvedTrace {
 export const traceName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,79}\.csv(\.gz)?$/;
 /** Uploads are kept for comparing, not for archiving. */
 const tracesMax = 100;
+/** Of what was sent, unpacked: more is no trace but a mistake, or a bomb. */
+const bytesMax = 500_000_000;
 
 export type Shelved =
   | { readonly kind: 'kept'; readonly trace: ShelvedTrace; readonly pages: number; readonly changes: number }
@@ -50,7 +53,7 @@ export class TraceShelf {
   }
 
   /** Keeps a trace that can be read; another of the same name is replaced. */
-  keep(name: string, bytes: Uint8Array): Shelved {
+  async keep(name: string, bytes: Uint8Array): Promise<Shelved> {
     if (!traceName.test(name))
       return {
         kind: 'wrong',
@@ -60,9 +63,9 @@ export class TraceShelf {
       return { kind: 'wrong', sentence: `name: ${tracesMax} traces are kept already; remove one first` };
     mkdirSync(this.#folder, { recursive: true });
     const file = join(this.#folder, name);
-    const draft = join(this.#folder, `.${name}.part`);
+    const draft = join(this.#folder, `.${name}.${randomUUID()}.part`);
     writeFileSync(draft, bytes);
-    const read = readTrace(draft);
+    const read = await readTrace(draft, { bytesMax });
     if (read.kind === 'wrong') {
       rmSync(draft, { force: true });
       return { kind: 'wrong', sentence: read.sentence.replaceAll(draft, name) };

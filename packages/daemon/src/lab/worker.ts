@@ -2,4 +2,4 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Experiment, runExperiment } from './experiment.ts';
 
-runExperiment(workerData as Experiment, (event) => parentPort!.postMessage(event));
+await runExperiment(workerData as Experiment, (event) => parentPort!.postMessage(event));

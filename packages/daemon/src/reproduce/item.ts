@@ -32,6 +32,7 @@ export interface Plot {
   /** The part of the vertical axis that is shown, where the whole would hide what matters. */
   readonly yMax?: number;
   readonly logX?: boolean;
+  readonly logY?: boolean;
 }
 
 export interface DataTable {

@@ -17,6 +17,30 @@ export function ticks(low: number, high: number): number[] {
   );
 }
 
+/** Round numbers for a logarithmic axis: 1, 2 and 5 of every decade, or the decades alone where there are many. */
+export function logTicks(low: number, high: number): number[] {
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const decades = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  const within = (factors: readonly number[]): number[] =>
+    decades
+      .flatMap((power) => factors.map((factor) => Number((factor * 10 ** power).toPrecision(12))))
+      .filter((tick) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9));
+  const round = within([1, 2, 5]);
+  return round.length > 8 ? within([1]) : round;
+}
+
+/** Where values spread further than this, an axis of even steps shows only the largest of them. */
+const decade = 10;
+
+/** Whether a logarithmic axis shows these better; one from 0 has no place there. */
+export function spansDecades(values: readonly number[]): boolean {
+  const low = Math.min(...values);
+  return low > 0 && Math.max(...values) > decade * low;
+}
+
+/** More values than these were measured, not chosen, and their axis is marked in round numbers. */
+const chosenMax = 12;
+
 /** About as wide as letters of this size are drawn. */
 const letterWidth = 6.4;
 /** One round of colours for each: whole lines, dashes, dots. */
@@ -50,26 +74,24 @@ interface Scale {
 
 function scaleOf(plot: Plot): Scale {
   const all = plot.series.flatMap((one) => one.points);
-  const place = plot.logX ? Math.log10 : (value: number): number => value;
+  const even = (value: number): number => value;
+  const place = plot.logX ? Math.log10 : even;
+  const rise = plot.logY ? Math.log10 : even;
   const xs = all.map(([x]) => x);
   const ys = all.map(([, y]) => y).filter(Number.isFinite);
   const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
   const yTop = plot.yMax ?? Math.max(...ys);
-  const y0 = Math.min(0, ...ys);
+  const y0 = plot.logY ? Math.min(...ys) : Math.min(0, ...ys);
   const y1 = yTop > y0 ? yTop : y0 + 1;
   const { width, height, left, right, top, bottom } = size;
   const x = (value: number): number =>
     left + ((place(value) - place(x0)) / (place(x1) - place(x0) || 1)) * (width - left - right);
+  const chosen = [...new Set(xs.map(short))].sort((a, b) => a - b);
   return {
     x,
-    y: (value) => height - bottom - ((value - y0) / (y1 - y0)) * (height - top - bottom),
-    xTicks: plot.logX
-      ? apart(
-          [...new Set(xs.map(short))].sort((a, b) => a - b),
-          x,
-        )
-      : ticks(x0, x1),
-    yTicks: ticks(y0, y1),
+    y: (value) => height - bottom - ((rise(value) - rise(y0)) / (rise(y1) - rise(y0))) * (height - top - bottom),
+    xTicks: plot.logX ? apart(chosen.length > chosenMax ? logTicks(x0, x1) : chosen, x) : ticks(x0, x1),
+    yTicks: plot.logY ? logTicks(y0, y1) : ticks(y0, y1),
   };
 }
 

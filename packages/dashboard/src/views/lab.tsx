@@ -54,8 +54,9 @@ export function Lab() {
       <div class="stack wide-gap">
         <form class="stack" onSubmit={(event) => (event.preventDefault(), void start())}>
           <p class="soft">
-            Replays recorded changes under other policies and budgets. Each policy gets the same number of looks and
-            sees only what its looks show; the first part of the record is for learning.
+            Replays recorded changes under other policies and budgets. Each policy may make the same number of looks, is
+            brought as close to it from below as its own settings allow, and sees only what its looks show; the first
+            part of the record is for learning.
           </p>
           <div class="row end">
             <label class="field">

@@ -9,6 +9,7 @@ import { type CommandOutcome, done, failed, note, print, printJson, wrong } from
 import type { Runner } from '../program.ts';
 import { progress } from '../progress.ts';
 import { table } from '../table.ts';
+import { codeOf, unwritable } from '../unwritable.ts';
 
 interface ReproduceOptions {
   readonly traces?: string;
@@ -25,6 +26,8 @@ async function reproduce(name: string | undefined, options: ReproduceOptions): P
   const { traces } = options;
   if (traces !== undefined && !(existsSync(traces) && statSync(traces).isDirectory()))
     return wrong(`--traces ${traces}: a folder of traces is expected`);
+  const closed = options.json ? undefined : unwritable('--out', options.out);
+  if (closed !== undefined) return wrong(closed);
   const items = itemsOf(name as Paper | undefined);
   const context = contextOf(traces);
   const total = items.reduce((sum, item) => sum + item.seconds, 0);
@@ -48,9 +51,7 @@ async function reproduce(name: string | undefined, options: ReproduceOptions): P
     try {
       writeFileSync(options.out, reportHtml(finished, { version, traces: traces !== undefined }));
     } catch (error) {
-      return failed(
-        `--out ${options.out}: cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
-      );
+      return failed(`--out ${options.out}: cannot be written (${codeOf(error)})`);
     }
     print(
       table(

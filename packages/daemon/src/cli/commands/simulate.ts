@@ -1,6 +1,6 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
   type Aims,
@@ -26,6 +26,7 @@ import { type CommandOutcome, counted, done, failed, note, print, printJson, wro
 import type { Runner } from '../program.ts';
 import { progress } from '../progress.ts';
 import { table } from '../table.ts';
+import { codeOf, unwritable } from '../unwritable.ts';
 
 interface SimulateOptions {
   readonly trace?: string;
@@ -72,25 +73,8 @@ function budgetOf(text: string): Budget | undefined {
   return { kind: match[2] === 'change' ? 'per-change' : 'per-page-day', looks };
 }
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
-
-/** What speaks against writing there, seen without making or changing anything. */
-function unwritable(option: string, file: string): string | undefined {
-  const folder = dirname(file);
-  try {
-    if (!existsSync(folder) || !statSync(folder).isDirectory())
-      return `${option} ${file}: there is no folder ${folder}; a file in a folder that is there is expected`;
-    const there = existsSync(file);
-    if (there && statSync(file).isDirectory()) return `${option} ${file}: is a folder; a file is expected`;
-    accessSync(there ? file : folder, constants.W_OK);
-    return undefined;
-  } catch (error) {
-    return `${option} ${file}: cannot be written (${codeOf(error)}); a file that may be written is expected`;
-  }
-}
-
 /** Checks every word of the call before anything is read or run. */
-function asked(options: SimulateOptions): Read<Asked> {
+async function asked(options: SimulateOptions): Promise<Read<Asked>> {
   const bad = (sentence: string) => ({ kind: 'wrong', sentence }) as const;
   const trainSeconds = options.train === undefined ? undefined : (spanOf(options.train) ?? 0);
   if (trainSeconds === 0) return bad(`--train ${options.train}: a length of time above 0 such as 730d is expected`);
@@ -129,7 +113,7 @@ function asked(options: SimulateOptions): Read<Asked> {
   }
   const base = { trainSeconds, testSeconds, budgets, names, learn, loss, spacingSeconds } as const;
   if (options.importance === undefined) return { kind: 'read', value: base };
-  const importance = readImportanceFile(options.importance);
+  const importance = await readImportanceFile(options.importance);
   return importance.kind === 'wrong' ? importance : { kind: 'read', value: { ...base, importance: importance.value } };
 }
 
@@ -138,7 +122,7 @@ async function traceFrom(options: SimulateOptions): Promise<Read<Trace> | Comman
   if ((options.trace === undefined) === (options.data === undefined))
     return { kind: 'wrong', sentence: '--trace FILE or --data DIR is expected, and not both' };
   if (options.trace !== undefined) {
-    const read = readTrace(options.trace);
+    const read = await readTrace(options.trace);
     return read.kind === 'wrong' ? { kind: 'wrong', sentence: `--trace ${read.sentence}` } : read;
   }
   if (!existsSync(options.data!)) return { kind: 'wrong', sentence: noFolder(options.data!) };
@@ -148,8 +132,10 @@ async function traceFrom(options: SimulateOptions): Promise<Read<Trace> | Comman
       kind: 'wrong',
       sentence: `--data ${options.data}: is no data folder of revisit; there is no revisit.db in it`,
     };
-  const { openFolder } = await import('../../folder.ts');
-  const folder = openFolder(options.data!);
+  const { openFolder, readBeside } = await import('../../folder.ts');
+  const taken = openFolder(options.data!);
+  // What a daemon has seen so far can be read beside it.
+  const folder = taken.kind === 'held' ? readBeside(options.data!, taken.sentence) : taken;
   if (folder.kind !== 'opened') return failed(folder.sentence);
   const { names, events } = await historyOf(folder.store);
   await folder.close();
@@ -166,6 +152,22 @@ function spansOf(call: Asked, trace: Trace, own: boolean): readonly [train: numb
   const test =
     call.testSeconds ?? (!own ? 365 * 86_400 : call.trainSeconds === undefined ? all / 3 : all - call.trainSeconds);
   return [call.trainSeconds ?? (own ? Math.max(0, all - test) : 730 * 86_400), test];
+}
+
+/** What is asked of a collection's own history, and that has not lasted as long. */
+function tooShort({ trainSeconds = 0 }: Asked, options: SimulateOptions, trace: Trace): string | undefined {
+  const all = lastEvent(trace) - firstEvent(trace);
+  return options.data === undefined || options.test !== undefined || trainSeconds < all
+    ? undefined
+    : `--train ${options.train}: the history has lasted ${lengthOf(all)}, and nothing of it is left to test; a shorter time is expected`;
+}
+
+/** A length of time in the words of the options. */
+function lengthOf(seconds: number): string {
+  const [unit, size] = Object.entries(unitSeconds).findLast(
+    ([name, size]) => 'smhd'.includes(name) && seconds >= size,
+  ) ?? ['s', 1];
+  return `${+(seconds / size).toPrecision(3)}${unit}`;
 }
 
 async function writeProbes(file: string, split: Split, compared: readonly Compared[]): Promise<void> {
@@ -211,17 +213,19 @@ function shown(split: Split, runs: readonly BudgetRun[]): string {
 }
 
 async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
-  const call = asked(options);
+  const call = await asked(options);
   if (call.kind === 'wrong') return wrong(call.sentence);
   const trace = await traceFrom(options);
   if ('code' in trace) return trace;
   if (trace.kind === 'wrong') return wrong(trace.sentence);
   const { budgets, names, learn, loss, spacingSeconds, importance } = call.value;
   const [trainSeconds, testSeconds] = spansOf(call.value, trace.value, options.data !== undefined);
+  const short = tooShort(call.value, options, trace.value);
+  if (short !== undefined) return wrong(short);
   const split = splitTrace(trace.value, trainSeconds, testSeconds);
   if (split.names.length === 0 || split.trainStart >= split.testStart || split.testEnd <= split.testStart)
     return wrong(
-      `--test ${options.test ?? `${+(testSeconds / 86_400).toPrecision(3)}d`}: no source changed before the test begins; a shorter test or a longer ${options.data === undefined ? 'trace' : 'history'} is expected`,
+      `--test ${options.test ?? lengthOf(testSeconds)}: no source changed before the test begins; a shorter test or a longer ${options.data === undefined ? 'trace' : 'history'} is expected`,
     );
   const kin = kinOf(split.names, options.siteOf === 'all' ? () => '' : sitePrefix);
   const weights =
@@ -292,8 +296,11 @@ export function registerSimulate(program: Command, run: Runner): void {
   const command = program
     .command('simulate')
     .description('policies against a recorded trace, each with the same number of probes')
-    .option('--trace <file>', 'source,unix_seconds as .csv or .csv.gz, or the 14-week crawl set’s history')
-    .option('--data <folder>', 'replay this collection’s own changes instead')
+    .option(
+      '--trace <file>',
+      'source,unix_seconds as .csv or .csv.gz, or the 14-week crawl set’s urlid_offset_history (id, offset and [[gap_days, changed], …] between tabs); - for stdin',
+    )
+    .option('--data <folder>', 'replay this collection’s own changes instead, also while its daemon runs')
     .option('--train <time>', 'what is learned from, before the test (730d; with --data two thirds of the history)')
     .option('--test <time>', 'what is scored; it ends with the last event (365d; with --data what is left)')
     .option('--budget <list>', 'probes as R/page/day or R/change; several for curves', '0.1/page/day')
@@ -301,7 +308,10 @@ export function registerSimulate(program: Command, run: Runner): void {
     .option('--bound', 'add a row for the plan that knows how often each page will change in the test')
     .option('--learn <how>', 'see training through probes, or know its events', 'probes')
     .option('--loss <what>', 'what revisit is to keep small: obsolescence or staleness', 'obsolescence')
-    .option('--importance <file>', 'hours of the week that count more (JSON), or a weight for each source')
+    .option(
+      '--importance <file>',
+      'hours of the week that count more (JSON), or a weight for each source (source,weight, or urlid_imp)',
+    )
     .option('--spacing <time>', 'least time between two probes of one site', '0')
     .option('--site-of <how>', 'what one site is: prefix (up to the first slash) or all', 'prefix')
     .option('--probes-out <file>', 'write policy,source,unix_seconds of every probe in the test')
