@@ -211,7 +211,7 @@ export class Desk {
   weekOf(id: string): number[] | undefined {
     const entry = this.loop?.collection.byId(id);
     if (!this.loop || !entry) return undefined;
-    const shape = this.loop.policy.weekShape?.();
+    const shape = this.loop.policy.weekShape?.(entry.index);
     return shape && Array.from(shape);
   }
 }

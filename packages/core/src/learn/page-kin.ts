@@ -1,7 +1,7 @@
 /**
  * The groups of every page through which siblings speak: those of its name's parts, which also say how often its like changes
  * (prior-rates.ts), and up to two of names that begin alike, which say nothing of that. The latter change while pages come;
- * 8 bytes a page.
+ * 8 bytes a page, and 4 for its site.
  */
 import { Siblings } from './siblings.ts';
 
@@ -13,14 +13,19 @@ export class PageKin {
   private readonly groups: (readonly number[] | undefined)[] = [];
   /** -1 where there is none. */
   private alikes = new Int32Array(0);
+  private sites = new Int32Array(0);
 
   reserve(pages: number): void {
     const alikes = new Int32Array(alikeMost * pages).fill(-1);
     alikes.set(this.alikes);
     this.alikes = alikes;
+    const sites = new Int32Array(pages);
+    sites.set(this.sites);
+    this.sites = sites;
   }
 
-  open(page: number, groups: readonly number[]): void {
+  open(page: number, groups: readonly number[], site: number): void {
+    this.sites[page] = site;
     this.groups[page] = groups;
     for (const group of groups) this.siblings.open(group);
   }
@@ -31,7 +36,11 @@ export class PageKin {
     this.groups[page] = undefined;
   }
 
-  /** Narrowest first; the last is the site. */
+  siteOf(page: number): number {
+    return this.sites[page]!;
+  }
+
+  /** Narrowest first; the last is the site, or wider. */
   of(page: number): readonly number[] {
     return this.groups[page] ?? [];
   }

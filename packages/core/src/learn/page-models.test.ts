@@ -16,7 +16,7 @@ test('a change that was held for impossible is learned from and leaves every bel
     for (const value of [models.mass, models.rate, models.together, models.even, models.weekSay])
       expect(Number.isFinite(value), `${value}`).toBe(true);
   }
-  expect(models.week.values.every(Number.isFinite)).toBe(true);
+  expect(models.weeks.all.values.every(Number.isFinite)).toBe(true);
 });
 
 /** Sixty looks a day apart, each of which found a change. */
@@ -45,10 +45,10 @@ test('times that are told count one by one and say in which hours pages change',
   const times = (last: number) => ({ times: Float64Array.from([9, 9.4, 9.8], (hour) => last + hour * 3600) });
   const models = lookedSixtyTimes(times);
   expect(models.longRun(0, 60 * day).rate * day).toBeCloseTo(3, 0);
-  const nine = models.week.values[9]!;
-  const twenty = models.week.values[20]!;
+  const nine = models.weeks.all.values[9]!;
+  const twenty = models.weeks.all.values[20]!;
   expect(nine).toBeGreaterThan(4 * twenty);
-  const untold = lookedSixtyTimes(() => ({})).week.values;
+  const untold = lookedSixtyTimes(() => ({})).weeks.all.values;
   expect(untold[9]!).toBeLessThan(1.5 * untold[20]!);
 });
 
@@ -61,7 +61,7 @@ test('the time of the last change, by who has proven true, says in which hours p
     for (let look = 1; look <= 60; look++)
       for (let page = 0; page < 20; page++)
         models.learn(page, look * day, (look + page) % 10 === 0, told((look - 1) * day));
-    return models.week.values;
+    return models.weeks.all.values;
   };
   const said = (last: number) => ({ changedAt: last + 9.5 * 3600 });
   const proven = shapeOf((last) => ({ ...said(last), proven: true }));

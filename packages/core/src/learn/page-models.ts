@@ -11,24 +11,17 @@
  * a page with a clock on it is not believed to change ever faster.
  */
 import type { GroupKeys } from '../model/kin.ts';
-import {
-  MemoryWeights,
-  bases,
-  burstScales,
-  contextOf,
-  contexts,
-  featureCount,
-  memoryScales,
-  priorShapes,
-} from './memory.ts';
+import { bases, memoryScales, priorShapes } from './memory.ts';
 import { PageKin } from './page-kin.ts';
+import { PageMemories } from './page-memories.ts';
 import { PageStates, stateBytes } from './page-states.ts';
+import { type PageWeek, PageWeeks } from './page-weeks.ts';
 import { type Parts, allParts } from './parts.ts';
 import { PriorRates, posteriorRate, rateInterval } from './prior-rates.ts';
 import { Rhythms, quantiles } from './rhythm.ts';
 import { SiteActivities } from './site-activities.ts';
 import { type Told, sharedNumber, toldNumber, toldTimes } from './told.ts';
-import { WeekShape, speedOf } from './week-shape.ts';
+import { speedOf } from './week-say.ts';
 
 const scales = memoryScales.length;
 
@@ -38,8 +31,11 @@ const numberMax = 1.5;
 /** What was held for impossible may still be found; taken for less likely than this it would count without bound. */
 const chanceMin = 1e-6;
 
+/** A page whose rhythm is believed so far keeps no hours. */
+const rhythmRules = 0.1;
+
 export class PageModels {
-  readonly week = new WeekShape();
+  readonly weeks = new PageWeeks();
   readonly kin = new PageKin();
   /** Set by `outlook`: changes expected since the last look, the intensity now, and the chance of a shared change. */
   mass = 0;
@@ -51,16 +47,13 @@ export class PageModels {
   weekSay = 0;
   /** Set by `learn`: the chance that the copy was current just before the look, as `outlook` had it. */
   current = 1;
-  /** Set by `gatherFeatures`: what of its sum comes from the memories of a burst. */
-  private burst = 0;
 
   private readonly parts: Required<Parts>;
-  private readonly memories = Array.from({ length: contexts }, () => new MemoryWeights());
   private readonly rhythms = new Rhythms();
   private readonly activities = new SiteActivities();
   private readonly states = new PageStates();
+  private readonly memories = new PageMemories(this.states);
   private readonly priors = new PriorRates();
-  private readonly features = new Float64Array(featureCount);
 
   constructor(parts: Parts = {}) {
     this.parts = { ...allParts, ...parts };
@@ -75,7 +68,7 @@ export class PageModels {
     return this.priors.mean();
   }
 
-  open(page: number, groups: readonly number[], now: number): void {
+  open(page: number, groups: readonly number[], now: number, site = 0): void {
     const room = this.states.reserve(page);
     if (room !== undefined) {
       this.rhythms.reserve(room);
@@ -83,7 +76,8 @@ export class PageModels {
     }
     this.states.open(page, now);
     this.rhythms.open(page);
-    this.kin.open(page, groups);
+    this.kin.open(page, groups, site);
+    this.weeks.open(site, groups.at(-1));
     this.priors.open(groups);
     const wide = groups.at(-1) ?? -1;
     if (wide >= 0) this.activities.open(wide);
@@ -109,6 +103,11 @@ export class PageModels {
     this.states.hints[page] = Math.max(this.states.hints[page]!, Math.min(1, chance));
   }
 
+  /** The week by which the page goes. */
+  week(page: number): PageWeek {
+    return this.weeks.of(this.kin.siteOf(page));
+  }
+
   /** The factor that the pages of its site and speed have now. */
   activity(page: number, now: number): number {
     const wide = this.kin.of(page).at(-1);
@@ -119,33 +118,16 @@ export class PageModels {
   outlook(page: number, now: number): void {
     const last = this.states.last[page]!;
     const gap = Math.max(0, now - last);
-    const { weights } = this.memories[contextOf(this.states.changes[page]!)]!;
-    let rate = 0;
-    for (let b = 0; b < bases; b++) rate += weights[b]! * this.states.base[page * bases + b]!;
-    let mass = rate * gap;
-    // What goes on within a burst goes on at any hour.
-    let burstRate = 0;
-    let burstMass = 0;
-    for (let k = 0; k < scales; k++) {
-      const count = this.states.counts[page * scales + k]!;
-      if (count < 1e-6) continue;
-      const scale = memoryScales[k]!;
-      const left = Math.exp(-gap / scale);
-      const more = weights[bases + k]! * count;
-      if (k < burstScales) {
-        burstMass += more * (1 - left);
-        burstRate += (more * left) / scale;
-      } else {
-        mass += more * (1 - left);
-        rate += (more * left) / scale;
-      }
-    }
+    this.memories.expect(page, gap);
+    let { mass, rate } = this.memories;
+    const { burstMass, burstRate } = this.memories;
     const activity = this.activity(page, now);
     this.even = (rate + burstRate) * activity;
     this.evenMass = (mass + burstMass) * activity;
-    this.weekSay = this.parts.week ? this.week.say(this.speed(page)) : 0;
-    mass *= 1 + this.weekSay * (gap > 0 ? this.week.between(last, now) / gap - 1 : 0);
-    rate *= 1 + this.weekSay * (this.week.at(now) - 1);
+    const week = this.week(page);
+    this.weekSay = this.parts.week ? week.say(this.speed(page)) : 0;
+    mass *= 1 + this.weekSay * (gap > 0 ? week.between(last, now) / gap - 1 : 0);
+    rate *= 1 + this.weekSay * (week.at(now) - 1);
     mass = (mass + burstMass) * activity;
     rate = (rate + burstRate) * activity;
     const say = this.rhythmSay(page);
@@ -154,7 +136,7 @@ export class PageModels {
       const age = now - this.states.changedAt[page]!;
       mass += say * (this.rhythms.mass(age) - this.rhythms.mass(Math.max(0, age - gap)) - mass);
       rate += say * (this.rhythms.hazard(age) - rate);
-      if (say > 0.1) this.weekSay = 0;
+      if (say > rhythmRules) this.weekSay = 0;
     }
     this.mass = mass;
     this.rate = rate;
@@ -186,12 +168,11 @@ export class PageModels {
     const last = this.states.last[page]!;
     const gap = at - last;
     if (!(gap > 0)) return 0;
-    const plain = this.gatherFeatures(page, gap);
-    const { burst } = this;
+    const plain = this.memories.gather(page, gap);
+    const { burst } = this.memories;
     const speed = this.speed(page);
-    const shaped = this.parts.week ? this.week.between(last, at) / gap : 1;
-    const weekSay = this.parts.week ? this.week.say(speed) : 0;
-    const weekly = 1 + weekSay * (shaped - 1);
+    const week = this.week(page);
+    const weekly = this.parts.week ? 1 + week.say(speed) * (week.between(last, at) / gap - 1) : 1;
     const activity = this.activity(page, at);
     const shapedPart = (plain - burst) * activity;
     const memory = shapedPart * weekly + burst * activity;
@@ -215,17 +196,10 @@ export class PageModels {
       shared > 0 ? (together * shared) / ((1 - together) * over + together * shared) : together / chance;
     const found = !changed ? 0 : shared > 0 ? shared - siblingsPart : 1;
     const credit = (own * found) / over;
-    if (this.parts.week) {
-      const weeks = credit * shapedPart * weekly;
-      this.week.learn(last, at, shapedPart * own, weeks, times);
-      this.week.weigh(speed, shapedPart * own, shapedPart * own * shaped, weeks, times);
-    }
+    if (this.parts.week)
+      this.weeks.learn(this.kin.siteOf(page), speed, last, at, shapedPart * own, credit * shapedPart * weekly, times);
     if (this.parts.activity) this.learnActivity(page, at, (memory / activity) * own, credit * memory);
-    if (this.parts.memory) {
-      for (let k = 0; k < featureCount; k++)
-        this.features[k]! *= (k >= bases && k < bases + burstScales ? 1 : weekly) * activity * own;
-      this.memories[contextOf(this.states.changes[page]!)]!.learn(this.features, found / over);
-    }
+    if (this.parts.memory) this.memories.learn(page, weekly * activity * own, activity * own, found / over);
     if (group >= 0) siblings.learn(group, siblings.unseen(group, last), said, changed ? siblingsPart : 0);
 
     // A changed gap may hold several changes; how many, the model's own expectation says where nobody else does, within reason.
@@ -237,26 +211,6 @@ export class PageModels {
   /** The class of speed the page belongs to. */
   speed(page: number): number {
     return speedOf(this.states.base[page * bases]!);
-  }
-
-  /** Fills `features` for a gap that begins at the last look; returns what the memory expects in it. */
-  private gatherFeatures(page: number, gap: number): number {
-    const { features } = this;
-    const { weights } = this.memories[contextOf(this.states.changes[page]!)]!;
-    let plain = 0;
-    for (let b = 0; b < bases; b++) {
-      features[b] = this.states.base[page * bases + b]! * gap;
-      plain += weights[b]! * features[b]!;
-    }
-    const long = plain;
-    for (let k = 0; k < scales; k++) {
-      const count = this.states.counts[page * scales + k]!;
-      features[bases + k] = count > 0 ? count * -Math.expm1(-gap / memoryScales[k]!) : 0;
-      plain += weights[bases + k]! * features[bases + k]!;
-      if (k === burstScales - 1) this.burst = plain;
-    }
-    this.burst -= long;
-    return plain;
   }
 
   /** What the rhythm expected of the gap; the evidence between the two voices moves with the outcome. */
@@ -327,16 +281,16 @@ export class PageModels {
       base[page * bases + b] = posteriorRate(priorShapes[b]!, mean, changes[page]!, age, median);
   }
 
+  /** How fast the page is believed to change in each hour of the week, 1 on average. */
+  believedWeek(page: number): Float64Array {
+    const week = this.week(page);
+    const say = this.parts.week && !(this.rhythmSay(page) > rhythmRules) ? week.say(this.speed(page)) : 0;
+    return week.values.map((value) => 1 + say * (value - 1));
+  }
+
   /** Changes a second to be expected from now on, averaged over a week, and a 95 % interval. */
   longRun(page: number, now: number): { readonly rate: number; readonly interval: readonly [number, number] } {
-    const { weights } = this.memories[contextOf(this.states.changes[page]!)]!;
-    const gap = Math.max(0, now - this.states.last[page]!);
-    let rate = 0;
-    for (let b = 0; b < bases; b++) rate += weights[b]! * this.states.base[page * bases + b]!;
-    for (let k = 2; k < scales; k++) {
-      const scale = memoryScales[k]!;
-      rate += (weights[bases + k]! * this.states.counts[page * scales + k]! * Math.exp(-gap / scale)) / scale;
-    }
+    const rate = this.memories.longRun(page, Math.max(0, now - this.states.last[page]!));
     return { rate, interval: rateInterval(rate, this.states.changes[page]!) };
   }
 
@@ -365,8 +319,9 @@ export class PageModels {
   saveShared(keys: GroupKeys): Shared {
     return {
       guess: this.priors.guess,
-      memories: this.memories.map((weights) => weights.save()),
-      week: this.week.save(),
+      memories: this.memories.save(),
+      week: this.weeks.all.save(),
+      siteWeeks: this.weeks.save(keys),
       siblings: this.kin.siblings.save(),
       episodes: this.kin.siblings.saveEpisodes(keys),
       activities: this.activities.save(keys),
@@ -376,8 +331,9 @@ export class PageModels {
   /** By now the pages are known, and with them the groups. */
   restoreShared(saved: Shared, keys: GroupKeys, now: number): void {
     this.priors.guess = saved.guess;
-    saved.memories.forEach((weights, i) => this.memories[i]?.restore(weights));
-    this.week.restore(saved.week);
+    this.memories.restore(saved.memories);
+    this.weeks.all.restore(saved.week);
+    this.weeks.restore(saved.siteWeeks ?? [], keys);
     this.kin.siblings.restore(saved.siblings);
     this.kin.siblings.restoreEpisodes(saved.episodes ?? [], keys, now);
     this.activities.restore(saved.activities ?? [], keys, now);
@@ -395,4 +351,5 @@ export interface Shared {
   /** Not in what earlier versions saved. */
   readonly episodes?: number[][];
   readonly activities?: number[][];
+  readonly siteWeeks?: (readonly [number, number[][]])[];
 }

@@ -6,7 +6,7 @@
 import type { GroupKeys } from '../model/kin.ts';
 import { Activity, savedNumbers } from './activity.ts';
 import { LatestGroups } from './latest-groups.ts';
-import { speeds } from './week-shape.ts';
+import { speeds } from './week-say.ts';
 
 /** Sites and speeds that are saved: 400 bytes each, written every minute. */
 const savedMost = 512;

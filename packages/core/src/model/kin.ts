@@ -9,6 +9,7 @@ export interface Kin {
   /** The politeness domain of each page, a dense index. */
   readonly site: Int32Array;
   readonly sites: number;
+  readonly siteNames: readonly string[];
   /** For each page the groups it belongs to, narrowest first, dense indices over all groups; groups of one are left out. */
   readonly groups: readonly (readonly number[])[];
   /** For each page the groups of names that begin alike, narrowest first; they say nothing of how often a page changes. */
@@ -78,7 +79,7 @@ export function kinOf(names: readonly string[], siteOf: (name: string) => string
     const own = keys.map((key) => denseIndex(known, key));
     for (const page of pages) alike[page] = own;
   });
-  return { site, sites: sites.size, groups, alike, groupNames: [...known.keys()] };
+  return { site, sites: sites.size, siteNames: [...sites.keys()], groups, alike, groupNames: [...known.keys()] };
 }
 
 function denseIndex(known: Map<string, number>, key: string): number {

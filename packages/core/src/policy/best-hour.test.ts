@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { WeekShape, hourOfWeek } from '../learn/week-shape.ts';
+import { hourOfWeek } from '../learn/drawn-week.ts';
+import { WeekShape } from '../learn/week-shape.ts';
 import { steadyShape } from '../plan/steady-shape.ts';
 import { constant, profile } from '../time/profile.ts';
 import { weekAtOffset, weekSeconds } from '../time/week.ts';

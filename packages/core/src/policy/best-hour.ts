@@ -11,7 +11,7 @@
  * the first zero is not the best one: the sum of slopes over the hours around the due time is followed to its least value.
  * Cost: a few dozen steps of one addition each for a look.
  */
-import { hourOfWeek, type WeekShape } from '../learn/week-shape.ts';
+import { type DrawnWeek, hourOfWeek } from '../learn/drawn-week.ts';
 import { type SteadyShape, steadyShape } from '../plan/steady-shape.ts';
 import { type Profile, constant, profile } from '../time/profile.ts';
 import { weekAtOffset, weekSeconds } from '../time/week.ts';
@@ -47,8 +47,11 @@ export interface Waiting {
   readonly cost: number;
 }
 
+/** Whether hours may matter to a page that waits so long. */
+export const mayMatter = (wait: number): boolean => wait > waitMin && wait < waitMax;
+
 export class BestHour {
-  private readonly week: WeekShape;
+  private readonly week: DrawnWeek;
   private readonly importance = new Float64Array(hoursInWeek).fill(1);
   private readonly sums = new Float64Array(hoursInWeek + 1);
   private readonly planned = new Float64Array(hoursInWeek).fill(1);
@@ -58,7 +61,7 @@ export class BestHour {
   private readonly steady: (SteadyShape | undefined)[] = [];
   private readonly marks = new Map<number, Float64Array>();
 
-  constructor(week: WeekShape, importance?: (t: number) => number) {
+  constructor(week: DrawnWeek, importance?: (t: number) => number) {
     this.week = week;
     this.anyImportance = importance !== undefined;
     for (let h = 0; h < hoursInWeek; h++) {
@@ -74,7 +77,7 @@ export class BestHour {
 
   /** Whether hours matter to a page that waits so long. */
   matters(weekSay: number, wait: number): boolean {
-    if (!(wait > waitMin && wait < waitMax)) return false;
+    if (!mayMatter(wait)) return false;
     return this.anyImportance || weekSay * (this.week.contrast - 1) > contrastMin;
   }
 

@@ -107,8 +107,9 @@ export class CollectionPolicy implements Policy {
     return this.policyOf(page).belief(page, now);
   }
 
-  /** The week of the first collection that knows one. */
-  weekShape(): ArrayLike<number> | undefined {
+  /** The page's week, or that of the first collection that knows one. */
+  weekShape(page?: number): ArrayLike<number> | undefined {
+    if (page !== undefined) return this.policyOf(page).weekShape?.(page);
     for (const { policy } of this.#collections) {
       const shape = policy.weekShape?.();
       if (shape) return shape;

@@ -115,8 +115,8 @@ export interface Policy {
   /** When the page is next wanted, as far as can be said now; Infinity when never. */
   due(page: number, now: number): number;
   belief(page: number, now: number): Belief;
-  /** How fast pages are believed to change in each hour of the week, Monday 00:00 UTC first, 1 on average. */
-  weekShape?(): ArrayLike<number> | undefined;
+  /** How fast the page, or pages as a whole, is believed to change in each hour of the week, Monday 00:00 UTC first, 1 on average. */
+  weekShape?(page?: number): ArrayLike<number> | undefined;
   /** What the policy has learned of the page, at most 64 bytes, and back again (after `watch`, before the first look). */
   save?(page: number): Uint8Array;
   /** False when the bytes are another policy's and nothing was taken from them. */

@@ -18,7 +18,7 @@
 import { PageModels, type Shared } from '../learn/page-models.ts';
 import type { Parts } from '../learn/parts.ts';
 import { Reliability } from '../learn/reliability.ts';
-import { speeds } from '../learn/week-shape.ts';
+import { speeds } from '../learn/week-say.ts';
 import type { GroupKeys } from '../model/kin.ts';
 import { DueQueue } from '../time/due-queue.ts';
 import { type Fallen, LookPrices } from './look-prices.ts';
@@ -84,7 +84,7 @@ export class RevisitPolicy implements Policy {
     if (this.ripeness.knows(page.page)) this.forget(page.page);
     const groups = page.groups ?? [page.folder];
     this.ripeness.open(page);
-    this.models.open(page.page, groups, now);
+    this.models.open(page.page, groups, now, page.site);
     for (const group of groups) this.members[group] = joined(this.members[group], page.page);
     this.regrouped(page.page, page.alike ?? []);
     this.count(1);
@@ -209,9 +209,14 @@ export class RevisitPolicy implements Policy {
     return { current, ratePerDay: rate * day, rateInterval: [interval[0] * day, interval[1] * day] };
   }
 
-  /** How fast pages are believed to change in each hour of the week, Monday 00:00 UTC first, 1 on average. */
-  weekShape(): Float64Array {
-    return this.models.week.values;
+  weekShape(page?: number): Float64Array {
+    const known = page !== undefined && this.ripeness.knows(page);
+    return known ? this.models.believedWeek(page) : this.models.weeks.all.values;
+  }
+
+  /** The weeks of sites that have one of their own, by the numbers of the sites. */
+  siteWeeks(): ReadonlyMap<number, Float64Array> {
+    return new Map([...this.models.weeks.apart()].map((site) => [site, this.models.weeks.of(site).values]));
   }
 
   save(page: number): Uint8Array {

@@ -9,7 +9,8 @@ const day = 86_400;
 /** The ripeness of a page, a day after its last look, of which this is believed. */
 function ripeness(loss: NonNullable<Asked['loss']>, mass: number, together: number, price: number): number {
   const outlook = { mass, together, rate: 1 / day, even: 1 / day, evenMass: mass, weekSay: 0 };
-  const models = { ...outlook, week: new WeekShape(), outlook: () => {}, lastLook: () => 0 };
+  const week = new WeekShape();
+  const models = { ...outlook, weeks: { all: week }, week: () => week, outlook: () => {}, lastLook: () => 0 };
   const prices = { of: () => price };
   const all = new Ripeness(models as unknown as PageModels, prices as unknown as LookPrices, { loss });
   all.open({ page: 0, site: 0, folder: 0, weight: 1, spacingSeconds: 0 });
@@ -53,7 +54,8 @@ test('where the hours of the week are steep, the next look is found from any hou
   for (let h = 0; h < 168; h++) {
     const last = monday + 21 * 7 * day + h * hour + 1;
     const models = {
-      week,
+      weeks: { all: week },
+      week: () => week,
       weekSay: 1,
       together: 0,
       even: rate,

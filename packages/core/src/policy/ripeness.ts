@@ -7,7 +7,7 @@
  */
 import type { PageModels } from '../learn/page-models.ts';
 import { fadingOf, saved } from '../loss/fading.ts';
-import type { BestHour } from './best-hour.ts';
+import { type BestHour, mayMatter } from './best-hour.ts';
 import { ImportantHours } from './important-hours.ts';
 import type { LookPrices } from './look-prices.ts';
 import type { Watched } from './policy.ts';
@@ -57,7 +57,7 @@ export class Ripeness {
     this.models = models;
     this.prices = prices;
     this.asked = asked;
-    this.hours = new ImportantHours(models.week, asked.importance);
+    this.hours = new ImportantHours(models.weeks, asked.importance);
   }
 
   open(page: Watched): void {
@@ -128,16 +128,17 @@ export class Ripeness {
   private hoursThatMatter(page: number): BestHour | undefined {
     const { models } = this;
     const terms = this.terms[page]!;
-    const hours = this.hours.of(terms);
-    if (!hours || terms.fades) return undefined;
-    return hours.matters(models.weekSay, this.evenGap(page)) ? hours : undefined;
+    const wait = this.evenGap(page);
+    if (terms.fades || !mayMatter(wait)) return undefined;
+    const hours = this.hours.of(terms, models.week(page));
+    return hours?.matters(models.weekSay, wait) ? hours : undefined;
   }
 
   /** After `outlook`: how long the page would wait if all hours were alike. */
   private evenGap(page: number): number {
     const terms = this.terms[page]!;
-    const usual = this.hours.of(terms)?.usual ?? 1;
-    return Math.sqrt((2 * this.priceOf(page)) / (this.models.even * terms.weight * usual));
+    const worth = terms.weight * this.hours.usualOf(terms);
+    return Math.sqrt((2 * this.priceOf(page)) / (this.models.even * worth));
   }
 
   /** After `of` at `seen`: the best hour from `from` on, or undefined where hours do not matter. */
@@ -185,7 +186,8 @@ export class Ripeness {
     const best = this.bestHour(page, last + gap, least, got);
     if (best !== undefined) return best;
     if (own) return this.ripeByHour(page, now, at);
-    const hourly = this.asked.importance !== undefined || this.models.weekSay * this.models.week.contrast > contrastMin;
+    const { contrast } = this.models.week(page);
+    const hourly = this.asked.importance !== undefined || this.models.weekSay * contrast > contrastMin;
     // Where hours are steep the steps above may leap over days: from a Sunday evening, in which nothing happens, to Thursday.
     const about = Math.min(at, last + this.evenGap(page));
     return hourly && at - now > hour && about - last < hourlyGapMax ? this.ripeByHour(page, now, about) : at;

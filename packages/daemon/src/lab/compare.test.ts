@@ -1,6 +1,7 @@
 import { kinOf, random, splitTrace, traceOf } from '@revisit/core';
 import { expect, test } from 'vitest';
 import { comparePolicy } from './compare.ts';
+import { comparisonHtml } from './comparison-report.ts';
 
 const day = 86_400;
 
@@ -29,4 +30,31 @@ test('what is told of a policy is of the run that stands, not of the last that w
     expect(one.seconds).toBe(one.runs);
     expect(one.reliability!.reduce((sum, { looks }) => sum + looks, 0)).toBe(one.score.probes);
   }
+});
+
+test('sites that keep hours of their own have their weeks in the report', () => {
+  const next = random(5);
+  const monday = 4 * day;
+  // Each page changes once a day, those of one site in the eight hours from 9 on, those of the other twelve hours later.
+  const changes = (site: string, opening: number) =>
+    Array.from({ length: 4 * 120 }, (_, i) => {
+      const hours = opening + 8 * next();
+      return [`${site}/p${i % 4}`, Math.floor(monday + Math.floor(i / 4) * day + hours * 3600)] as const;
+    });
+  const split = splitTrace(
+    traceOf([...changes('day.example', 9), ...changes('night.example', 21)]),
+    80 * day,
+    38 * day,
+  );
+  const asked = { split, kin: kinOf(split.names), allowed: 8 * 38 * 10, learn: 'probes', spacingSeconds: 0 } as const;
+  const one = comparePolicy('revisit', { ...asked, loss: 'obsolescence' }, () => {}, risingClock().nowMs);
+  expect(one.siteWeeks?.map(({ site, pages }) => [site, pages])).toEqual([
+    ['day.example', 4],
+    ['night.example', 4],
+  ]);
+  const [ofDay, ofNight] = one.siteWeeks!;
+  expect(ofDay!.week[13]!).toBeGreaterThan(3 * ofDay!.week[1]!);
+  expect(ofNight!.week[1]!).toBeGreaterThan(3 * ofNight!.week[13]!);
+  const html = comparisonHtml('Sites', split, [{ budget: '10', allowed: asked.allowed, compared: [one] }]);
+  expect(html).toContain('The week of night.example (4 pages)');
 });

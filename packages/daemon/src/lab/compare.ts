@@ -49,6 +49,26 @@ export interface Compared {
   readonly runs: number;
   readonly reliability?: readonly ReliabilityBin[];
   readonly week?: readonly number[];
+  /** Of sites that have a week of their own, those of most pages. */
+  readonly siteWeeks?: readonly SiteWeek[];
+}
+
+export interface SiteWeek {
+  readonly site: string;
+  readonly pages: number;
+  readonly week: readonly number[];
+}
+
+/** More weeks than this nobody reads. */
+const siteWeeksMost = 12;
+
+function siteWeeksOf(policy: RevisitPolicy, { site, siteNames }: Kin): SiteWeek[] {
+  const pages = new Map<number, number>();
+  for (const own of site) pages.set(own, (pages.get(own) ?? 0) + 1);
+  return [...policy.siteWeeks()]
+    .map(([own, week]) => ({ site: siteNames[own]!, pages: pages.get(own) ?? 0, week: Array.from(week) }))
+    .toSorted((a, b) => b.pages - a.pages || a.site.localeCompare(b.site))
+    .slice(0, siteWeeksMost);
 }
 
 class Reliability {
@@ -81,7 +101,7 @@ export function comparePolicy(
   const entry = name === bound ? boundEntry(given.split, given.loss) : policies[name]!;
   const aims: Aims = { loss: given.loss, ...(given.importance ? { importance: given.importance.at } : {}) };
   // Of each run, as the last is not always the one that stands; what a policy keeps in memory is let go with its run.
-  const seen = new WeakMap<Replay, Pick<Compared, 'seconds' | 'reliability' | 'week'>>();
+  const seen = new WeakMap<Replay, Pick<Compared, 'seconds' | 'reliability' | 'week' | 'siteWeeks'>>();
   const run = (knob: number) => {
     const reliability = new Reliability();
     const policy: Policy =
@@ -103,7 +123,13 @@ export function comparePolicy(
     const seconds = (clockMs() - started) / 1000;
     seen.set(outcome, {
       seconds,
-      ...(believing ? { reliability: reliability.bins(), week: Array.from(believing.weekShape()) } : {}),
+      ...(believing
+        ? {
+            reliability: reliability.bins(),
+            week: Array.from(believing.weekShape()),
+            siteWeeks: siteWeeksOf(believing, given.kin),
+          }
+        : {}),
     });
     return outcome;
   };

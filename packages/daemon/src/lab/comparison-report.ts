@@ -131,7 +131,7 @@ function whoWhen(split: Split, one: Compared): Plot {
   };
 }
 
-function weekHeatmap(week: readonly number[]): string {
+function weekHeatmap(week: readonly number[], label = 'The week as learned'): string {
   const most = Math.max(...week);
   const cells = week.map((value, i) => {
     const shade = Math.round(255 - (200 * value) / most);
@@ -139,7 +139,7 @@ function weekHeatmap(week: readonly number[]): string {
   });
   const names = days.map((day, i) => `<text x="4" y="${32 + 17 * i}">${day}</text>`);
   const hours = [0, 6, 12, 18].map((h) => `<text x="${40 + 17 * h}" y="14">${h}:00</text>`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="460" height="145" font-family="sans-serif" font-size="11" role="img" aria-label="The week as learned">${hours.join('')}${names.join('')}${cells.join('')}</svg>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="460" height="145" font-family="sans-serif" font-size="11" role="img" aria-label="${escape(label)}">${hours.join('')}${names.join('')}${cells.join('')}</svg>`;
 }
 
 function learned(one: Compared): string {
@@ -154,7 +154,11 @@ function learned(one: Compared): string {
       (said - held).toFixed(3),
     ]),
   );
-  const week = one.week ? `<h3>The week as learned (UTC)</h3>${weekHeatmap(one.week)}` : '';
+  const sites = (one.siteWeeks ?? []).map(({ site, pages, week: own }) => {
+    const label = `The week of ${site || 'pages without a folder'} (${pages} pages)`;
+    return `<h4>${escape(label)}</h4>${weekHeatmap(own, label)}`;
+  });
+  const week = one.week ? `<h3>The week as learned (UTC)</h3>${weekHeatmap(one.week)}${sites.join('')}` : '';
   return bins.length > 0
     ? `<h3>Was the copy current as often as ${escape(one.policy)} said?</h3>${reliability}${week}`
     : week;
