@@ -29,9 +29,11 @@ export class UnfinishedLooks {
     const before = meddled();
     this.#isMeddledWith = () => meddled() !== before;
     this.#first.clear();
-    const pages = (await this.#store.pages({ limit: 1_000 })).filter(({ page }) => !page.paused);
-    const watched = new Set(pages.map(({ page }) => page.id));
+    const all = await this.#store.pages({ limit: 1_000 });
     const wished = new Set((await this.#store.wishes()).map(({ id }) => id));
+    // Nobody looks at a page that rests, unless somebody has asked for it.
+    const pages = all.filter(({ page }) => !page.paused || wished.has(page.id));
+    const watched = new Set(pages.map(({ page }) => page.id));
     const asked = pages.flatMap(({ page: { id, site } }) => (wished.has(id) ? [{ site, pageIds: [id] }] : []));
     for (const { site, pageIds } of [...(await this.#store.unfinished()), ...asked]) {
       const isSeen = ({ page, state }: (typeof pages)[number]) =>
