@@ -79,6 +79,7 @@ export class Flights {
     };
   }
 
+  /** So many have asked; one that politeness kept back has not. */
   count(sent: number): void {
     this.#sent += sent;
     this.#sentLately.add(sent, this.#parts.clock.nowMs());
@@ -115,7 +116,6 @@ export class Flights {
     }
     this.#ready.push(...probes);
     this.#launch();
-    this.count(probes.length);
     return 1;
   }
 
@@ -171,6 +171,7 @@ export class Flights {
     departures.returned(observation);
     const { outcome, requests, crawlDelayMs } = observation;
     departures.settle(requests - 1);
+    if (requests > 0) this.count(1);
     if (crawlDelayMs !== undefined) departures.doors.space(probe.site, crawlDelayMs);
     if (outcome.kind === 'refused' && outcome.elsewhere) {
       departures.doors.hold(outcome.elsewhere.site, outcome.elsewhere.untilMs, isByLimits(outcome.fault));
@@ -214,6 +215,7 @@ export class Flights {
   late(observation: Observation, isOld: boolean): void {
     const { departures, indexing } = this.#ways;
     departures.settle(observation.requests);
+    if (observation.requests > 0) this.count(1);
     if (isOld || observation.outcome.kind === 'refused') return;
     if (indexing.take(observation)) indexing.soon(false);
   }

@@ -39,6 +39,9 @@ export function number(value: number | null | undefined, digits = 3): string {
   return value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) >= 1000 ? 0 : places });
 }
 
+/** So many of a thing: "1 look", "2 looks". */
+export const many = (count: number, what: string): string => `${number(count, 9)} ${what}${count === 1 ? '' : 's'}`;
+
 /** How long an answer took. */
 export const milliseconds = (ms: number): string => (ms < 1_500 ? `${Math.round(ms)} ms` : span(ms));
 

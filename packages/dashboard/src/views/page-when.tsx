@@ -1,6 +1,6 @@
 import { WeekHeatmap } from '../parts/week-heatmap.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { dateTime, number, percent, rate, until, weekDay } from '../format.ts';
+import { dateTime, many, number, percent, rate, until, weekDay } from '../format.ts';
 import { type Answer, type Page, ask, useAsk } from '../server.ts';
 
 interface Props {
@@ -41,8 +41,6 @@ export function PageWhen({ page, now }: Props) {
     </div>
   );
 }
-
-const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function Learned({ week }: { readonly week: Week }) {
   const { learned, rate: perDay } = week;

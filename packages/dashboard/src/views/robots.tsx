@@ -5,7 +5,7 @@ import { Gauge } from '../parts/gauge.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { ago, bytes, number, percent } from '../format.ts';
+import { ago, bytes, many, number, percent } from '../format.ts';
 import { type Answer, ask, useAsk, useNow } from '../server.ts';
 
 const Plot = lazy(async () => (await import('../parts/plot.tsx')).Plot);
@@ -157,7 +157,7 @@ export function Robots({ linked }: Pick<CrewProps, 'linked'>) {
             {
               name: 'Looks since the start',
               value: number(value.kept, 9),
-              note: `${number(value.sent, 9)} probes sent`,
+              note: `${many(value.sent, 'probe')} sent`,
             },
           ]}
         />

@@ -2,7 +2,7 @@ import { Figures } from '../parts/figures.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { WeekHeatmap } from '../parts/week-heatmap.tsx';
-import { ago, harmless, milliseconds, number, percent, until } from '../format.ts';
+import { ago, harmless, many, milliseconds, number, percent, until } from '../format.ts';
 import { address } from '../route.ts';
 import { type Answer, ask, useAsk, useNow } from '../server.ts';
 
@@ -18,7 +18,7 @@ export function SiteView({ site }: { readonly site: string }) {
       </>
     );
   const { site: standing, robots, hours } = asked.value;
-  const pages = `${number(standing.pages, 9)} ${standing.pages === 1 ? 'page' : 'pages'}`;
+  const pages = many(standing.pages, 'page');
   const by = (read: (hour: (typeof hours)[number]) => number): (number | undefined)[] => {
     const values: (number | undefined)[] = Array.from({ length: 168 });
     for (const hour of hours) values[hour.hour] = read(hour);
@@ -80,7 +80,7 @@ function Failures({ hours, values }: { readonly hours: Hours; readonly values: r
     sum((hour) => hour.failures),
     sum((hour) => hour.refused),
   ];
-  const of = `of ${number(looks, 9)} ${looks === 1 ? 'look' : 'looks'}`;
+  const of = `of ${many(looks, 'look')}`;
   return (
     <section class="section">
       <h2>Failures by hour of the week</h2>
