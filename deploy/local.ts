@@ -4,13 +4,14 @@
  * everybody, coordinators, robots and observers. Whoever ends by itself or is killed is started again. Ctrl-C ends it all, and
  * however this process ends nothing of it stays behind but the state in the folder.
  */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { locate } from '../house/provision.ts';
 import { Keyring } from '../packages/cluster/src/access/keyring.ts';
 import { freePort } from '../packages/cluster/src/trial/postgres-server.ts';
+import { makeFolder } from '../packages/daemon/src/store/make-folder.ts';
 import { type LocalPostgres, startPostgres } from './local-postgres.ts';
 import { type Supervised, spawned, supervise } from './supervised.ts';
 
@@ -163,7 +164,11 @@ function forFetchers(words: readonly string[]): string[] {
 }
 
 async function start(): Promise<void> {
-  mkdirSync(folder, { recursive: true });
+  try {
+    makeFolder(folder);
+  } catch (error) {
+    throw new Error(`--folder ${folder}: cannot be made (${(error as Error).message})`);
+  }
   // PostgreSQL has a user of its own where this one is root.
   chmodSync(folder, 0o755);
   // First, as nobody else can be at this folder once it runs.

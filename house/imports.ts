@@ -110,7 +110,7 @@ export const rooms: readonly Room[] = [
   { folder: 'bench', may: ['house', daemon, core, 'packages/cluster/src'], packages: ['*'] },
   {
     folder: 'deploy',
-    may: ['house', 'packages/cluster/src/access', 'packages/cluster/src/trial', 'packages/daemon/src/trial'],
+    may: ['house', 'packages/cluster/src/access', 'packages/cluster/src/trial', `${daemon}/store`, `${daemon}/trial`],
     packages: ['*'],
   },
   { folder: 'house', may: [daemon, 'packages/cluster/src/trial'], packages: ['*'] },

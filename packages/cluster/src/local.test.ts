@@ -134,13 +134,19 @@ test.skipIf(locate('nats-server') === undefined).each([
 test.skipIf(locate('nats-server') === undefined)(
   'the local script says why it cannot begin, and leaves nobody behind',
   () => {
-    const folder = join(mkdtempSync(join(tmpdir(), 'revisit-local-')), 'taken');
-    writeFileSync(folder, 'a file where a folder should be');
-    const tried = spawnSync(process.execPath, [join(deploy, 'local.ts'), '--folder', folder], { encoding: 'utf8' });
-    expect([tried.status, tried.stdout]).toEqual([1, '']);
-    expect(tried.stderr).toMatch(/EEXIST.*taken/);
-    expect(tried.stderr).not.toContain('    at ');
-    rmSync(dirname(folder), { recursive: true, force: true });
+    const taken = join(mkdtempSync(join(tmpdir(), 'revisit-local-')), 'taken');
+    writeFileSync(taken, 'a file where a folder should be');
+    // Where /proc is, it is a place in which nothing can be made.
+    for (const folder of [taken, '/proc/nope/deep']) {
+      const tried = spawnSync(process.execPath, [join(deploy, 'local.ts'), '--folder', folder], {
+        encoding: 'utf8',
+        timeout: 30_000,
+        killSignal: 'SIGKILL',
+      });
+      expect([tried.status, tried.stdout]).toEqual([1, '']);
+      expect(tried.stderr).toMatch(/^--folder \S+: cannot be made \(E[A-Z]+:.*\)\n$/);
+    }
+    rmSync(dirname(taken), { recursive: true, force: true });
   },
 );
 

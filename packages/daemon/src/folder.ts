@@ -1,7 +1,8 @@
 /** The data folder: locked for this process, its database opened. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Locked, lockFolder } from './store/lock.ts';
+import { makeFolder } from './store/make-folder.ts';
 import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
 import { type OpenedSnapshot, openSnapshot } from './store/snapshot.ts';
@@ -43,7 +44,7 @@ const sharedMark = 'shared-store';
 
 function hold(folder: string): Locked | Held | Unusable {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
   } catch (error) {
     return { kind: 'failed', sentence: `The data folder ${folder} cannot be made: ${(error as Error).message}.` };
   }

@@ -1,7 +1,8 @@
 /** The folder of a cluster's grants: the list, one seed for each holder to carry away, and the server's configuration. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
+import { makeFolder } from 'revisit/ports';
 import { type Grant, type NatsServing, type Role, accountsConfig, inboxOf, natsConfig } from './grants.ts';
 import { keyText } from './key-file.ts';
 
@@ -47,7 +48,7 @@ export class Keyring {
   }
 
   #write(kept: Kept): void {
-    mkdirSync(this.#folder, { recursive: true });
+    makeFolder(this.#folder);
     writeFileSync(this.#file, `${JSON.stringify(kept, null, 2)}\n`);
     writeFileSync(join(this.#folder, 'accounts.conf'), accountsConfig(kept.grants));
     writeFileSync(this.configFile, natsConfig(kept.serving, 'accounts.conf'));

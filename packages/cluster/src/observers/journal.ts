@@ -7,10 +7,10 @@
  * written anew beside the old one and takes its place. `alive` stamps the file, so that whoever comes next knows how long
  * ago this one may have asked a site.
  */
-import { type FileHandle, mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { Observation } from 'revisit/ports';
+import { makeFolder, type Observation } from 'revisit/ports';
 import { packObservation, unpackObservation } from '../dispatch/wire.ts';
 import type { ObservedPage } from './errand.ts';
 
@@ -65,7 +65,7 @@ export class Journal {
   }
 
   static async open(file: string): Promise<Journal> {
-    await mkdir(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     const text = await readFile(file, 'utf8').catch(() => undefined);
     const aliveMs = text === undefined ? undefined : (await stat(file)).mtimeMs;
     const journal = new Journal(file, await open(file, 'a'), text?.split('\n') ?? [], aliveMs);

@@ -2,9 +2,10 @@
  * One daemon a data folder. The lock is an exclusive transaction on a small database of its own, held for as long as the
  * process lives: the operating system releases it when the process dies, however it dies, so no stale lock remains.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { makeFolder } from './make-folder.ts';
 
 export interface Locked {
   readonly kind: 'locked';
@@ -38,7 +39,7 @@ function readAddress(folder: string): DaemonAddress | undefined {
 export function lockFolder(folder: string): LockOutcome {
   let db: Database.Database;
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     db = new Database(join(folder, 'lock.db'), { timeout: 0 });
   } catch (error) {
     return { kind: 'failed', sentence: `The data folder ${folder} cannot be used: ${(error as Error).message}.` };

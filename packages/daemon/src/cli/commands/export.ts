@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { exportForm } from '../../import/own.ts';
+import { makeFolder } from '../../store/make-folder.ts';
 import { type ArchivedVersion, warcInfo, warcRecord } from '../../store/warc.ts';
 import { version } from '../../version.ts';
 import type { Calls } from '../../api/client.ts';
@@ -148,7 +149,7 @@ async function exportTo(options: ExportOptions): Promise<CommandOutcome> {
     // The old file stays until the new one is whole.
     const draft = `${target}.part`;
     try {
-      if (kind === 'files') await mkdir(options.out, { recursive: true });
+      if (kind === 'files') makeFolder(options.out);
       const stream = createWriteStream(draft, { mode: 0o600 });
       await once(stream, 'open');
       const written = await exportAll(client, options, kind, writer(stream));
