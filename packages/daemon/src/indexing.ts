@@ -11,6 +11,7 @@ import type { Keeping } from './keeping.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import type { Detected, Fetched, LoopParts } from './loop-parts.ts';
 import { Overtaken } from './overtaken.ts';
+import { othersTryAfterMs } from './put-off.ts';
 import type { Detection } from './values/change.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import { type Observation, lookedAtMs } from './values/observation.ts';
@@ -345,7 +346,8 @@ export class Indexing {
     const planned = probe.plannedMs === undefined ? undefined : { plannedMs: probe.plannedMs };
     this.#lifetimes.watched(entry, untilMs === undefined ? undefined : { untilMs, ...planned });
     if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined) {
-      this.#around.putOff(entry.page.id, look, outcome.untilMs);
+      const othersMs = look.endedAtMs + othersTryAfterMs(look.state.failures);
+      this.#around.putOff(entry.page.id, look, outcome.onlyHere ? othersMs : outcome.untilMs);
       return;
     }
     if (entry.page.paused) return;

@@ -6,6 +6,13 @@ import type { Look } from './values/look.ts';
 /** Where nobody says when: rules are read anew once a day. */
 const putOffMs = 86_400_000;
 
+/** Where others may visit what the one that looked may not: soon, and after each look that comes to nothing twice as late. */
+const othersMs = { first: 2_000, most: 600_000 };
+
+/** `failures`: looks in a row that came to nothing. */
+export const othersTryAfterMs = (failures: number): number =>
+  Math.min(othersMs.most, othersMs.first * 2 ** Math.max(0, failures - 1));
+
 export class PutOff {
   /** By page: until when, and which of its looks said so. */
   readonly #pages = new Map<string, { readonly untilMs: number; readonly looks: number }>();

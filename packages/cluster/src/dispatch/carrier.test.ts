@@ -85,13 +85,13 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     expect(looker.looked).toEqual([asked.id]);
   });
 
-  test('whose address its robot may not visit has failed, and not been refused: another robot may', async () => {
+  test('whose address its robot may not visit is refused by that one only: another robot may', async () => {
     const looker = robot(systemClock, 'frankfurt-1');
     const why = { code: 'address-refused', sentence: 'a.example leads to 10.0.0.1 (private)' };
     looker.outcome = { kind: 'refused', fault: why };
     const { outcome } = await (await carrier()).observe(probe());
     const sentence = expect.stringMatching(/^Robot frankfurt-1 says: a.example leads to 10.0.0.1 .*--allow-network/);
-    expect(outcome).toEqual({ kind: 'failed', fault: { code: 'address-refused', sentence } });
+    expect(outcome).toEqual({ kind: 'refused', fault: { code: 'address-refused', sentence }, onlyHere: true });
   });
 
   test('that another coordinator sent is answered here without a second look', async () => {

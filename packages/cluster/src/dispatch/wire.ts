@@ -185,12 +185,12 @@ export function inOurTime(observation: Observation, probe: Probe, sinceMs: numbe
 }
 
 /**
- * Which networks may be visited is set for each that looks: another may visit what this one refuses, so the page is tried again
- * as after any failure, and not put off for a day.
+ * Which networks may be visited is set for each that looks: another may visit what this one refuses, so the page is tried again soon
+ * and then less and less often, and not put off for a day at once.
  */
 export function byOwnNetworks(said: Observation, whose: string): Observation {
   const { outcome } = said;
   if (outcome.kind !== 'refused' || outcome.fault.code !== 'address-refused') return said;
   const sentence = `${whose} says: ${outcome.fault.sentence}; each robot and observer needs the --allow-network of the coordinators`;
-  return { ...said, outcome: { kind: 'failed', fault: { ...outcome.fault, sentence } } };
+  return { ...said, outcome: { ...outcome, fault: { ...outcome.fault, sentence }, onlyHere: true } };
 }

@@ -81,6 +81,8 @@ export type Outcome =
       readonly siteUntilMs?: number;
       /** The site that the page leads to, where that one is meant and not its own. */
       readonly elsewhere?: SiteClosed;
+      /** Whoever looked may not visit it, and another may. */
+      readonly onlyHere?: true;
     }
   | { readonly kind: 'failed'; readonly fault: Fault };
 
