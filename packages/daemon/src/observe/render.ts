@@ -11,7 +11,8 @@ import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
 import { agentFor, headerOf } from './ask.ts';
-import { endProcess, limitMemory, markFolder, processIdOf, removeLeftFolders } from './browser-processes.ts';
+import { type Started, launch, withoutDatagrams } from './browser-launch.ts';
+import { endProcess, limitMemory, processIdOf } from './browser-processes.ts';
 import { BrowserSlots } from './browser-slots.ts';
 import { mediaTypeOf } from './outcome.ts';
 import { type Answered, type Known, PageLoad, PartMemory, PartTroubles } from './page-load.ts';
@@ -103,7 +104,7 @@ export function createRenderer(options: RendererOptions): Renderer {
 
   const open = async (executable: string, ask: Ask, document: Answered): Promise<Answer> => {
     try {
-      const mine = (browser ??= launch(executable, limits));
+      const mine = (browser ??= launch(executable, limits.heapMegabytes));
       const shared = mine.then((started) => started.browser);
       try {
         return await show(await shared, ask, document, { ...options, limits, known });
@@ -178,46 +179,6 @@ function isHtml(answer: Answered): boolean {
   return answer.status >= 200 && answer.status < 300 && /html/.test(type);
 }
 
-interface Started {
-  readonly browser: Browser;
-  readonly processId: number | undefined;
-}
-
-/** Chromium's sandbox does not start for root, nor where a container allows no namespaces of one's own; everywhere else pages run in it. */
-async function launch(executablePath: string, limits: RenderLimits): Promise<Started> {
-  const { chromium } = await import('playwright-core');
-  await removeLeftFolders().catch(() => {});
-  const options = launchOptions(executablePath, limits);
-  const bare = () => chromium.launch({ ...options, chromiumSandbox: false });
-  const isRoot = process.getuid?.() === 0;
-  const browser = await (isRoot ? bare() : chromium.launch({ ...options, chromiumSandbox: true }).catch(bare));
-  await markFolder(browser).catch(() => {});
-  return { browser, processId: await processIdOf(browser).catch(() => undefined) };
-}
-
-function launchOptions(executablePath: string, limits: RenderLimits) {
-  return {
-    // Else the browser's own listeners end the whole process at Ctrl-C, before anything was put away.
-    handleSIGINT: false,
-    handleSIGTERM: false,
-    handleSIGHUP: false,
-    executablePath,
-    headless: true,
-    args: [
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--disable-dev-shm-usage',
-      '--host-resolver-rules=MAP * ~NOTFOUND',
-      '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
-      `--js-flags=--max-old-space-size=${limits.heapMegabytes}`,
-    ],
-  };
-}
-
 class BrowserHangs extends Error {}
 class OutOfTime extends Error {}
 
@@ -258,6 +219,7 @@ async function show(browser: Browser, ask: Ask, document: Answered, options: Sho
   const time = keepTime(ask, limits, stop);
   ask.signal?.addEventListener('abort', stop, { once: true });
   try {
+    await context.addInitScript(withoutDatagrams);
     const page = await context.newPage();
     page.on('dialog', (dialog) => void dialog.dismiss().catch(() => {}));
     await context.route('**/*', (route) => load.supply(route).catch(() => route.abort().catch(() => {})));

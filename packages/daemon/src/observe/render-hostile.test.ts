@@ -1,0 +1,71 @@
+/** What a page does in the browser beyond being shown. */
+import { createSocket } from 'node:dgram';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { locate } from '../../../../house/provision.ts';
+import { launch } from './browser-launch.ts';
+import type { WebObserver } from './observe.ts';
+import { observerOn, probeOf, serve } from './test/loopback.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const thing of open.splice(0)) await thing.close();
+});
+
+const text = (seen: Awaited<ReturnType<WebObserver['observe']>>) =>
+  seen.outcome.kind === 'fetched'
+    ? Buffer.from(seen.outcome.body)
+        .toString()
+        .replaceAll(/<script[^]*?<\/script>|<[^>]*>/g, '')
+    : JSON.stringify(seen.outcome);
+
+const html = (response: ServerResponse, body: string) => response.setHeader('content-type', 'text/html').end(body);
+
+function observing(options: Parameters<typeof observerOn>[0] = {}) {
+  const observer = observerOn({ chromium: locate('chromium'), ...options });
+  open.unshift(observer);
+  return (url: string) => observer.observe({ ...probeOf(url), render: true });
+}
+
+/** Counts the datagrams that come to an address nobody may visit. */
+async function listenForDatagrams() {
+  const socket = createSocket('udp4');
+  let count = 0;
+  socket.on('message', () => count++);
+  await new Promise<void>((bound) => socket.bind(0, '127.0.0.2', bound));
+  open.push({ close: () => new Promise((closed) => socket.close(() => closed())) });
+  return { port: socket.address().port, count: () => count };
+}
+
+const calls = (port: number) => `<div id=out>waiting</div><script>
+  const inner = document.createElement('iframe');
+  document.body.append(inner);
+  out.textContent = 'page ' + typeof RTCPeerConnection + ', frame ' + typeof inner.contentWindow.RTCPeerConnection;
+  const connection = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.2:${port}' }] });
+  connection.createDataChannel('any');
+  connection.createOffer().then((offer) => connection.setLocalDescription(offer));
+</script>`;
+
+describe.skipIf(locate('chromium') === undefined)('a page in the browser', () => {
+  test('sends no datagrams, and finds nothing to send them with', async () => {
+    const datagrams = await listenForDatagrams();
+    const server = await serve((_request, response) => html(response, calls(datagrams.port)));
+    open.push(server);
+    const seen = await observing({ allowNetworks: ['127.0.0.1/32'] })(`${server.origin}/`);
+    expect(text(seen)).toContain('page undefined, frame undefined');
+    expect(datagrams.count()).toBe(0);
+  });
+
+  test('sends no datagrams even where it finds something to send them with', async () => {
+    const datagrams = await listenForDatagrams();
+    const { browser } = await launch(locate('chromium')!, 256);
+    open.unshift(browser);
+    const page = await browser.newPage();
+    await page.setContent(calls(datagrams.port));
+    expect(await page.textContent('#out')).toBe('page function, frame function');
+    // A browser that sends any has sent four by then.
+    await sleep(1_500);
+    expect(datagrams.count()).toBe(0);
+  });
+});
