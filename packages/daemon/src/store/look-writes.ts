@@ -2,7 +2,7 @@
  * What every look writes: its page's state, a line of the page's history, and where it brought something, all that follows from
  * it. Runs inside the transaction of whoever calls, in the process's own thread or in the one that writes (`writer.ts`).
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
 import { Archive, type NewWords } from './archive.ts';
@@ -94,7 +94,7 @@ export class LookWrites {
 
   /** A change's id follows from the probe and the page, so a look that is kept twice is still one change. */
   #log(entry: Omit<Change, 'sequence' | 'id'>, probeId: string): Change {
-    const id = createHash('sha256').update(`${probeId}\n${entry.pageId}\n${entry.kind}`).digest('hex').slice(0, 24);
+    const id = hash('sha256', `${probeId}\n${entry.pageId}\n${entry.kind}`, 'hex').slice(0, 24);
     const { next } = this.#sql('SELECT coalesce(max(sequence), 0) + 1 AS next FROM changes').get() as { next: number };
     const change: Change = { sequence: next, id, ...entry };
     this.#sql('INSERT INTO changes VALUES (?, ?, ?, ?, ?)').run(

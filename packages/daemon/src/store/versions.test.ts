@@ -4,6 +4,7 @@ import { random } from '../../../core/src/simulate/random.ts';
 import {
   RecentContents,
   baseNumber,
+  brought,
   expired,
   keepContent,
   readContent,
@@ -108,4 +109,14 @@ test('retention lets the oldest go and never the last or what must stay', () => 
   expect(expired(versions, { ageMsMax: 1 }, 1e9, new Set([4]))).toEqual([1, 2, 3, 5, 6, 7, 8, 9]);
   expect(expired(versions, { bytesMax: 350 }, 1e9, new Set())).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(expired(versions, { bytesMax: 0 }, 1e9, new Set()).includes(10)).toBe(false);
+});
+
+test('a version brings exactly the lines that the one before had nowhere, however many there are', () => {
+  const page = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g'), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(page, page, (old, lines) => {
+      const news = lines.filter((line) => !old.includes(line)).join('\n');
+      expect(brought(old.join('\n'), lines.join('\n'))).toBe(news);
+    }),
+  );
 });

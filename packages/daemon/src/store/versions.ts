@@ -173,6 +173,9 @@ export class RecentContents {
   }
 }
 
+/** So few lines are looked for one by one: to tell them from all lines of a version, those had to be put in order first. */
+const fewLines = 4;
+
 /** Lines that the version before did not have. */
 export function brought(before: string | undefined, text: string): string {
   if (before === undefined) return text;
@@ -182,11 +185,10 @@ export function brought(before: string | undefined, text: string): string {
   while (from < to && lines[from] === old[from]) from++;
   while (to > from && lines[to - 1] === old[to - 1 + old.length - lines.length]) to--;
   if (from === to) return '';
+  const between = lines.slice(from, to);
+  if (between.length <= fewLines) return between.filter((line) => !old.includes(line)).join('\n');
   const known = new Set(old);
-  return lines
-    .slice(from, to)
-    .filter((line) => !known.has(line))
-    .join('\n');
+  return between.filter((line) => !known.has(line)).join('\n');
 }
 
 export interface KeptVersion {
