@@ -5,7 +5,8 @@
  * answer late; then a real daemon killed KILLS times (36 unless said otherwise). Ends with 1 when an invariant was broken, and
  * names the seed that shows it.
  *
- * `npm run soak cluster [ROUNDS] [SEED]`: a cluster of real processes in trouble, 200 rounds unless said otherwise.
+ * `npm run soak cluster [ROUNDS] [SEED] [restless]`: a cluster of real processes in trouble, 200 rounds unless said otherwise; with
+ * `restless` its pages are edited without waiting until they have been seen.
  */
 import { memoryStore } from '../packages/daemon/src/simulation/index.ts';
 import { tellInTrouble } from '../packages/daemon/src/simulation/telling-in-trouble.ts';

@@ -7,7 +7,8 @@ import { random as seeded } from '@revisit/core';
 import { eventually, type Serving } from '../../../daemon/src/trial/command.ts';
 import { shardCount } from '../dispatch/streams.ts';
 import { type Connection, connect } from '../store/connection.ts';
-import { Crew, budgetPerSecond, hosts, leaseMs, observerNames, pathOf } from './crew.ts';
+import { Crew, type ObserverName, budgetPerSecond, hosts, leaseMs, observerNames, pathOf } from './crew.ts';
+import { Restless, type Tally } from './restless.ts';
 import { type PageBody, json, overspent, rushed, wrongInLog } from './verdict.ts';
 
 /** What the design promises after any trouble, on a machine that has time for us. */
@@ -22,6 +23,8 @@ const slowMs = 300;
 /** A message may be late by more than it takes to be taken for lost. */
 const lateMsMax = 1_000;
 const skewSecondsMax = 600;
+/** Pages that do not wait are left to themselves for up to so long between two troubles. */
+const restlessMsMax = 3_000;
 
 export const faults = [
   'robot-killed',
@@ -62,26 +65,30 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 export class Rounds {
   readonly #crew: Crew;
   readonly #leases: Connection;
+  readonly #seed: number;
   readonly #random: () => number;
   #edition = 0;
+  /** Where pages do not wait until they have been seen. */
+  #restless: Restless | undefined;
 
-  private constructor(crew: Crew, leases: Connection, luck: () => number) {
+  private constructor(crew: Crew, leases: Connection, seed: number) {
     this.#crew = crew;
     this.#leases = leases;
-    this.#random = luck;
+    this.#seed = seed;
+    this.#random = seeded(seed);
   }
 
   /** A page on each of a dozen sites, all of them seen, and each observer with a site at least. */
-  static async start(seed: number): Promise<Rounds> {
+  static async start(seed: number, isRestless = false): Promise<Rounds> {
     // Links have a luck of their own: how many messages go over them must not decide which faults come.
     const crew = await Crew.start(seeded(-seed));
     const { postgres, store, toPostgres } = crew.servers;
     // Not by the link that is cut.
     const connected = await connect(store.replace(String(toPostgres.port), String(postgres.port)));
     if (connected.kind === 'failed') throw new Error(connected.sentence);
-    const rounds = new Rounds(crew, connected.connection, seeded(seed));
+    const rounds = new Rounds(crew, connected.connection, seed);
     try {
-      await rounds.#begin();
+      await rounds.#begin(isRestless);
       return rounds;
     } catch (error) {
       await rounds.end();
@@ -89,7 +96,7 @@ export class Rounds {
     }
   }
 
-  async #begin(): Promise<void> {
+  async #begin(isRestless: boolean): Promise<void> {
     this.#edit();
     // Loopback addresses are sites of their own, so the shards have work to share.
     const { url } = this.#crew.servers.web;
@@ -100,8 +107,10 @@ export class Rounds {
       body: JSON.stringify(urls.map((page) => ({ url: page }))),
     });
     if (answer.status !== 201) throw new Error(await answer.text());
-    await this.#allSeen();
+    if (isRestless) this.#restless = new Restless(this.#crew, seeded(this.#seed + 1_000_000));
+    else await this.#allSeen();
     await this.#eventually(async () => (await this.observed()).every((sites) => sites > 0));
+    this.#restless?.start();
   }
 
   /** How many sites each observer has. */
@@ -177,14 +186,16 @@ export class Rounds {
 
   /** One edition and one fault. */
   async round(fault: FaultKind = this.draw()): Promise<Round> {
-    this.#edit();
+    if (!this.#restless) this.#edit();
     // At some moment of the looking, not always at its beginning.
     await pause(this.#random() * 300);
     const slowness = this.#crew.slowness();
+    this.#restless?.troubled(fault);
     await this.#suffer(fault);
     const beganMs = performance.now();
-    await this.#allSeen();
+    if (!this.#restless) await this.#allSeen();
     await this.#sharedEvenly();
+    if (this.#restless) await pause(this.#random() * restlessMsMax);
     const recoveredMs = performance.now() - beganMs;
     const slow = slowness();
     return {
@@ -202,6 +213,7 @@ export class Rounds {
       case 'robot-killed':
       case 'robot-leaves':
       case 'robot-skewed':
+        this.#restless?.killed('robot');
         robots.shift()!.kill(fault === 'robot-leaves' ? 'SIGTERM' : 'SIGKILL');
         return this.#crew.robot(fault === 'robot-skewed' ? skew() : 0);
       case 'coordinator-killed':
@@ -220,10 +232,7 @@ export class Rounds {
       }
       case 'observer-killed':
       case 'observer-leaves':
-        return this.#crew.replaceObserver(
-          this.#any(observerNames),
-          fault === 'observer-killed' ? 'SIGKILL' : 'SIGTERM',
-        );
+        return this.#replace(this.#any(observerNames), fault === 'observer-killed' ? 'SIGKILL' : 'SIGTERM');
       case 'coordinator-cut': {
         // It renews its leases, and reaches nobody else.
         const way = this.#crew.ways.get(this.#any(coordinators))!;
@@ -284,12 +293,24 @@ export class Rounds {
     }
   }
 
+  #replace(name: ObserverName, signal: NodeJS.Signals): Promise<void> {
+    if (signal === 'SIGKILL') this.#restless?.killed(name);
+    return this.#crew.replaceObserver(name, signal);
+  }
+
   /** What does not hold of the whole history, in sentences. */
   async wrong(): Promise<readonly string[]> {
-    const pages = await this.#allSeen();
     const { web } = this.#crew.servers;
+    if (this.#restless) return [...rushed(web), ...overspent(web, this.#crew.startedMs)];
+    const pages = await this.#allSeen();
     const log = await wrongInLog(this.#crew.coordinators[0]!.url, pages, this.#edition);
     return [...log, ...rushed(web), ...overspent(web, this.#crew.startedMs)];
+  }
+
+  /** Of pages that do not wait: what became of their editions. */
+  async tally(): Promise<Tally | undefined> {
+    this.#restless?.stop();
+    return this.#restless?.tally(this.#crew.coordinators[0]!.url);
   }
 
   /** How much was asked for, and how many times the budget that was in the busiest ten seconds. */

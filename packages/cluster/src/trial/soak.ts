@@ -6,7 +6,8 @@ import { Rounds } from './rounds.ts';
 const stuckMs = 120_000;
 
 export async function soakCluster(words: readonly string[]): Promise<number> {
-  const [count = 200, seed = 1] = words.map(Number);
+  const isRestless = words.includes('restless');
+  const [count = 200, seed = 1] = words.filter((word) => word !== 'restless').map(Number);
   if (!Number.isInteger(count) || count < 1 || !Number.isInteger(seed)) {
     process.stderr.write('soak cluster: ROUNDS and SEED are whole numbers, such as npm run soak cluster 200 1\n');
     return 2;
@@ -15,7 +16,7 @@ export async function soakCluster(words: readonly string[]): Promise<number> {
     process.stderr.write('soak cluster: nats-server is missing; install it or set REVISIT_NATS_SERVER to its path\n');
     return 1;
   }
-  const rounds = await Rounds.start(seed);
+  const rounds = await Rounds.start(seed, isRestless);
   try {
     return await soak(rounds, count);
   } catch (error) {
@@ -42,7 +43,16 @@ async function soak(rounds: Rounds, count: number): Promise<number> {
     if (!inTime) slow.push(line);
     recovered.push(recoveredMs / 1000);
   }
-  const wrong = await rounds.wrong();
+  const tally = await rounds.tally();
+  const wrong = [
+    ...(await rounds.wrong()),
+    ...(tally?.wrong ?? []),
+    ...(tally?.lost ?? []).map((what) => `lost: ${what}`),
+  ];
+  if (tally)
+    process.stdout.write(
+      `${tally.editions} editions, ${tally.served} of them served to somebody who lived, ${tally.lost.length} lost\n`,
+    );
   for (const sentence of [...slow, ...wrong]) process.stdout.write(`NOT HELD ${sentence}\n`);
   recovered.sort((a, b) => a - b);
   const at = (share: number): string => `${recovered[Math.ceil(share * count) - 1]!.toFixed(1)} s`;

@@ -11,7 +11,7 @@ export interface PageBody {
   readonly version: number;
 }
 
-interface ChangeBody {
+export interface ChangeBody {
   readonly id: string;
   readonly cursor: string;
   readonly pageId: string;
@@ -23,14 +23,28 @@ export async function json<Body>(url: string): Promise<Body> {
   return (await (await fetch(url)).json()) as Body;
 }
 
-/** Which edition each version of the page is, from the first. */
-async function editionsOf(coordinator: string, { id, version }: PageBody): Promise<readonly number[]> {
-  const editions: number[] = [];
-  for (let number = 1; number <= version; number++) {
-    const text = await (await fetch(`${coordinator}/api/pages/${id}/versions/${number}`)).text();
-    editions.push(Number(/edition (\d+)/.exec(text)?.[1]));
+/** The text of each version of the page, from the first. */
+export async function versionsOf(coordinator: string, { id, version }: PageBody): Promise<readonly string[]> {
+  const texts: string[] = [];
+  for (let number = 1; number <= version; number++)
+    texts.push(await (await fetch(`${coordinator}/api/pages/${id}/versions/${number}`)).text());
+  return texts;
+}
+
+/** Which edition each of them is. */
+async function editionsOf(coordinator: string, page: PageBody): Promise<readonly number[]> {
+  return (await versionsOf(coordinator, page)).map((text) => Number(/edition (\d+)/.exec(text)?.[1]));
+}
+
+/** The whole log. */
+export async function allChanges(coordinator: string): Promise<readonly ChangeBody[]> {
+  const changes: ChangeBody[] = [];
+  for (let cursor = '0'; ;) {
+    const next = await json<{ changes: ChangeBody[] }>(`${coordinator}/api/changes?after=${cursor}&limit=1000`);
+    if (next.changes.length === 0) return changes;
+    changes.push(...next.changes);
+    cursor = next.changes.at(-1)!.cursor;
   }
-  return editions;
 }
 
 /**
@@ -42,13 +56,7 @@ export async function wrongInLog(
   pages: readonly PageBody[],
   edition: number,
 ): Promise<readonly string[]> {
-  const changes: ChangeBody[] = [];
-  for (let cursor = '0'; ;) {
-    const next = await json<{ changes: ChangeBody[] }>(`${coordinator}/api/changes?after=${cursor}&limit=1000`);
-    if (next.changes.length === 0) break;
-    changes.push(...next.changes);
-    cursor = next.changes.at(-1)!.cursor;
-  }
+  const changes = await allChanges(coordinator);
   const wrong: string[] = [];
   if (changes.some((change, i) => Number(change.cursor) !== i + 1)) wrong.push('the log has a hole');
   if (new Set(changes.map((change) => change.id)).size < changes.length) wrong.push('a change was told twice');
