@@ -125,7 +125,8 @@ export class Indexing {
 
   /** False when the queue is full: the observation is lost and its pages stay due. */
   take(observation: Observation): boolean {
-    if (this.#queue.length >= this.#queueMax) return false;
+    // Whoever found it lets go of it when the look has ended: there are never more of these than probes under way.
+    if (this.#queue.length >= this.#queueMax && observation.finding === undefined) return false;
     this.#queue.push(this.#begin(observation));
     return true;
   }
@@ -314,6 +315,7 @@ export class Indexing {
     }
     const plain = verdict(entry, observation, detected?.detection, detected?.state);
     const look = plain.change || detected?.again || detected?.raw ? await this.#completed(plain, detected) : plain;
+    if (look.change && (await this.#overtaken.isTold(entry.page, observation))) return undefined;
     if (!this.#isThere(entry)) return undefined;
     const news = (look.kind === 'first' || look.kind === 'changed') && !entry.page.paused;
     const read =

@@ -6,14 +6,18 @@
  * version, it is the next one; and when all has been told, and our own look saw the page otherwise, what that saw follows it,
  * told with the time of that look. If newer versions were told meanwhile, it gets the next number all the same, as numbers are
  * for ever, and the newest is kept once more behind it, untold, so that the page stays what it is. What is the version before it in
- * time or the one after it has been told.
+ * time or the one after it has been told, and so has what the log has under its finding.
+ *
+ * What an observer saw while it was only tried is told only as far as it can be true: nothing that is like any version of the page, and,
+ * while nobody vouches for the observer, nothing that the page was not seen to change away from.
  */
 import type { Entry } from './collection.ts';
 import { unread } from './detect/state.ts';
 import { verdict } from './detect/verdict.ts';
 import type { LoopParts } from './loop-parts.ts';
+import { changeId } from './store/change-id.ts';
 import type { Version } from './store/port.ts';
-import type { Change, Projection } from './values/change.ts';
+import { type Change, type Projection, changeKinds } from './values/change.ts';
 import type { Look, PageState } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
 import type { Page } from './values/page.ts';
@@ -27,6 +31,9 @@ interface Bygone {
   readonly observation: Observation;
   readonly atMs: number;
 }
+
+/** As many of a page's last changes are searched for one that is told again: an observer keeps no more of a page untold. */
+const searchedMax = 100;
 
 export class Overtaken {
   readonly #parts: Pick<LoopParts, 'store' | 'policy' | 'detect' | 'planned'>;
@@ -48,12 +55,22 @@ export class Overtaken {
     const kept = await this.#parts.store.page(page.id);
     const { startedAtMs, toldAfterMs = 0, overtaken, outcome } = observation;
     const atMs = Math.round(Math.max(page.addedAtMs, startedAtMs - toldAfterMs));
-    if (!kept) return [];
+    if (!kept || (await this.isTold(page, observation))) return [];
     const bygone: Bygone = { page, state: kept.state, observation, atMs };
     const found = outcome.kind === 'gone' ? this.#gone(bygone) : await this.#copy(bygone);
     if (!overtaken?.more) this.#seen.delete(page.id);
     const model = page.paused ? undefined : this.#parts.policy.save?.(entry.index);
     return Promise.all(found.map((look) => this.#whole(model ? { ...look, state: { ...look.state, model } } : look)));
+  }
+
+  /** Whether it was told before: whoever heard of it was lost before the observer knew that it had arrived. */
+  async isTold({ id }: Page, { finding, probe }: Observation): Promise<boolean> {
+    if (finding === undefined) return false;
+    const ids = new Set(
+      changeKinds.map((kind) => changeId({ cause: finding, probeId: probe.id }, { pageId: id, kind })),
+    );
+    const changes = await this.#parts.store.latestChanges({ pageId: id, limit: searchedMax });
+    return changes.some((change) => ids.has(change.id));
   }
 
   async #whole(look: Look): Promise<Look> {
@@ -75,13 +92,14 @@ export class Overtaken {
   async #copy(bygone: Bygone): Promise<readonly Look[]> {
     const { page, state, observation, atMs } = bygone;
     const { store, detect } = this.#parts;
-    const { outcome, finalUrl, probe, unchangedLooks = 0 } = observation;
+    const { outcome, finalUrl, probe, unchangedLooks = 0, overtaken } = observation;
     if (outcome.kind !== 'fetched' || state.detectState === undefined) return [];
     const versions = (await store.versions(page.id)).toSorted((a, b) => a.atMs - b.atMs || a.number - b.number);
     const base = versions.findLast((version) => version.atMs <= atMs);
     if (!base) return [];
     const next = versions.find((version) => version.atMs > atMs);
     const isLast = next === undefined;
+    if (overtaken?.doubted && isLast && state.status !== 'gone') return [];
     const before = { ...asAt(state, base.atMs), toldVersion: isLast ? state.toldVersion : base.number };
     const at = { url: finalUrl ?? probe.url, ms: atMs, second: false, unchangedLooks };
     const {
@@ -97,11 +115,12 @@ export class Overtaken {
     const { projection, change } = said;
     if (!projection) return change ? [lookOf(bygone, state, { kind: said.kind, atMs, change })] : [];
     if (said.state.hash === next?.hash || said.state.hash === base.hash) return [];
+    if (overtaken?.triedFrom !== undefined && versions.some(({ hash }) => hash === said.state.hash)) return [];
     const found = {
       kind: said.kind,
       atMs,
       projection,
-      ...(change ? { change } : {}),
+      ...(change ? { change: attributed(change, overtaken?.triedFrom) } : {}),
       ...(raw === undefined ? {} : { raw }),
     };
     return isLast ? this.#newest(bygone, said, found) : this.#between(bygone, base, found);
@@ -171,6 +190,12 @@ export class Overtaken {
 
 type Found = Pick<Look, 'kind' | 'atMs' | 'projection' | 'raw' | 'change'>;
 
+/** Its reader is told who alone saw it. */
+function attributed(change: Told, observer: string | undefined): Told {
+  if (observer === undefined) return change;
+  return { ...change, summary: `${change.summary} (seen by the observer ${observer} alone)` };
+}
+
 /** The state as it would be had nobody looked since. */
 function asAt(state: PageState, atMs: number): PageState {
   return { ...state, status: 'present', lastLookMs: atMs, lastSeenMs: atMs };
@@ -179,12 +204,13 @@ function asAt(state: PageState, atMs: number): PageState {
 /** A look that leaves the state as it is, but for being counted: each is kept only behind the one before it. */
 function lookOf({ page, observation }: Bygone, state: PageState, found: Found): Look {
   const { looks, lastLookMs } = state;
-  const { probe, startedAtMs, endedAtMs, bytesReceived } = observation;
+  const { probe, startedAtMs, endedAtMs, bytesReceived, finding } = observation;
   return {
     pageId: page.id,
     probeId: probe.id,
     endedAtMs: found.atMs + endedAtMs - startedAtMs,
     bytesReceived,
+    ...(finding === undefined ? {} : { cause: finding }),
     state: { ...state, looks: looks + 1 },
     after: lastLookMs === undefined ? { looks } : { looks, lastLookMs },
     ...found,
@@ -194,7 +220,9 @@ function lookOf({ page, observation }: Bygone, state: PageState, found: Found): 
 /** What we saw ourselves since. A change is known by its probe, its page and its kind, and this is another. */
 function sinceOf(bygone: Bygone, state: PageState, found: Found): Look {
   const look = lookOf(bygone, state, found);
-  return { ...look, probeId: `${look.probeId}/since`, endedAtMs: look.atMs, bytesReceived: 0 };
+  const { cause } = look;
+  const known = cause === undefined ? {} : { cause: `${cause}/since` };
+  return { ...look, ...known, probeId: `${look.probeId}/since`, endedAtMs: look.atMs, bytesReceived: 0 };
 }
 
 function toldOf(page: Page, { seenTitle }: PageState): Pick<Change, 'pageId' | 'url' | 'site' | 'tags' | 'title'> {

@@ -109,6 +109,7 @@ export function malformed(said: Omit<Observation, 'probe'>): string | undefined 
     return 'sitemaps that are none';
   if (said.watchedForMs !== undefined) return 'a mandate that nobody gave';
   if (said.toldAfterMs !== undefined || said.overtaken !== undefined) return 'an age that is reckoned here';
+  if (said.finding !== undefined) return 'a finding that is named elsewhere';
   switch (outcome?.kind) {
     case 'fetched': {
       const { status, mediaType, charset, validators } = outcome;

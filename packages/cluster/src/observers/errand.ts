@@ -31,11 +31,13 @@ export interface Errand {
   readonly mandate: Mandate;
   /** The fingerprint of the copy that the coordinator has; empty where it has none. */
   readonly base: string;
+  /** What it found up to this one is kept: it may let go of it. */
+  readonly arrived?: string;
   /**
-   * To one whose mandate there had run out before: what it saw until then, by its own clock, has arrived. Home has looked since, so
-   * its copy does not say that.
+   * Which giving of the site to the observer this is of, said with the pages; none where it is only tried. What was found under another is
+   * the past, whatever anybody's clock says.
    */
-  readonly arrivedMs?: number;
+  readonly given?: string;
   /** Only what was found before is asked for: another looks at the site. */
   readonly foundOnly?: true;
   /** What of the answer counts, page by page; left out where it was said before. */
@@ -55,8 +57,9 @@ export interface Report {
   readonly looks: number;
   readonly overMs: number;
   readonly wholeBytes: number;
-  /** It is something new, which waited to be told. */
-  readonly found?: true;
+  /** It is something new, which waited to be told: what it is called, and under which giving of the site it was found. */
+  readonly finding?: string;
+  readonly given?: string;
   /** Changes found beyond this one and not reported yet. */
   readonly more: number;
 }
@@ -66,6 +69,8 @@ export interface ReceivedReport {
   readonly payload: Uint8Array;
 }
 
+/** What findings and givings are called. */
+const nameForm = /^[\w-]{0,40}$/;
 /** More than any body that an observer lets through, so that a forged frame cannot fill the memory. */
 const bodyBytesMax = 64 * 2 ** 20;
 const headBytesMax = 2 ** 20;
@@ -176,7 +181,9 @@ export function bodyOf({ report, payload }: ReceivedReport, base: Uint8Array | u
 
 /** What is wrong with a report on its face; undefined when nothing is. */
 export function implausible({ report }: ReceivedReport): string | undefined {
-  const { observation, agoMs, looks, overMs, wholeBytes } = report;
+  const { observation, agoMs, looks, overMs, wholeBytes, finding, given } = report;
+  if (![finding, given].every((name) => name === undefined || (typeof name === 'string' && nameForm.test(name))))
+    return 'a finding that is none';
   if (![agoMs, looks, overMs, wholeBytes].every((count) => Number.isFinite(count) && count >= 0))
     return 'a count that is none';
   if (Math.max(observation.requests, observation.unchangedLooks ?? 0, looks) > 1_000_000)

@@ -21,29 +21,20 @@ import {
   unpackReport,
 } from './errand.ts';
 import { handedBack } from '../dispatch/wire.ts';
+import { Arrivals } from './arrivals.ts';
 import { Bodies } from './bodies.ts';
 import { succeeds } from './life.ts';
 import { Mandates, type MandatesParts } from './mandates.ts';
 import { Placement, type PlacementParts } from './placement.ts';
 import { reportsOf } from './observer-reports.ts';
 import { type Member, Roster, type Word } from './roster.ts';
-import { type SiteBook, type Watched, freshBook, fromOf, learnLink, requestsPerLook, untried } from './site-book.ts';
+import { type SiteBook, type Watched, freshBook, fromOf, learnLink, requestsPerLook } from './site-book.ts';
+import { nextTrial, rests } from './trials.ts';
 
 /** Looks of the observer's own between two errands. */
 const looksPerErrand = 4;
 /** Between two looks at a page of which the plan has not said how often it is wanted. */
 const unplannedMs = 60_000;
-/**
- * A site is tried from an observer so many times, and as often again after some seconds, and after twice as long each time,
- * up to a day, judged by these alone: a moment in which a machine was busy must not decide for long.
- */
-const triesAtOnce = 4;
-const tryAgainMsMin = 15_000;
-const tryAgainMsMax = 86_400_000;
-/** After so many rounds of tries it rests for as long as any. */
-const restedOften = 1 + Math.ceil(Math.log2(tryAgainMsMax / tryAgainMsMin));
-/** A page may be edited and edited back between two looks, but hardly so many times in a row. */
-const contradictedMax = 3;
 /** One errand in so many is carried out from home instead, to compare. */
 const auditEvery = 50;
 
@@ -61,6 +52,7 @@ export class Fleet {
   readonly #roster: Roster;
   readonly #sites = new Map<string, SiteBook>();
   readonly #bodies = new Bodies();
+  readonly #arrivals = new Arrivals();
   readonly #mandates: Mandates;
   readonly #placement: Placement;
 
@@ -79,9 +71,10 @@ export class Fleet {
   }
 
   /** What the last holder of a shard had given away: under mandate for as long as the longest may last. */
-  restore(site: string, observer: string): void {
+  restore(site: string, observer: string, given = ''): void {
     const book = this.#site(site);
     book.observer = observer;
+    book.given = given;
     book.mandateEndsMs = this.#parts.clock.nowMs() + this.#parts.mandateMs;
   }
 
@@ -89,12 +82,12 @@ export class Fleet {
   restorePast(site: string, past: ReadonlyMap<string, number>): void {
     const book = this.#site(site);
     for (const [observer, endedMs] of past) book.past.ended(observer, endedMs);
-    book.past.given(this.#parts.clock.nowMs());
   }
 
   /** The shard's sites are another's. What was read and not kept before that is told again, if the shard should come back. */
   forget(whose: (site: string) => boolean): void {
     this.#bodies.forget(whose);
+    this.#arrivals.forget(whose);
     for (const site of this.#sites.keys()) {
       if (!whose(site)) continue;
       this.#sites.delete(site);
@@ -109,19 +102,22 @@ export class Fleet {
     // Nobody asks for pages that somebody looks at by itself, and whoever did is dead.
     else if (succeeds(word.life, before))
       for (const id of this.#placement.lapse(name, this.#parts.mandateMs)) this.#parts.probeSoon(id);
-    const strange: string[] = [];
     for (const id of word.stirred) {
       const page = this.#parts.pageOf(id)?.page;
       if (!page) continue;
-      const book = this.#sites.get(page.site);
-      const isPast = book?.observer !== name && book?.past.has(name) === true;
-      if (isPast) book!.past.owes(page.url, name);
+      const { observer, past, claims } = this.#site(page.site);
+      const isPast = observer !== name && past.has(name);
+      if (isPast) past.owes(page.url, name);
       // What was found there waits to be fetched.
-      if (isPast || book?.observer === name) this.#parts.probeSoon(id);
-      else strange.push(id);
+      if (isPast || observer === name) this.#parts.probeSoon(id);
+      // It had no mandate there that anybody knows of: home looks first, when the plan wants that.
+      else if (this.#roster.isThere(name)) claims.stirred(page.url, name, this.#parts.clock.nowMs());
     }
-    // It had no mandate there that anybody knows of.
-    if (strange.length > 0) void this.#roster.ask(name, { forget: strange }).catch(() => {});
+  }
+
+  /** All that follows from these probes is kept, or nothing does. */
+  kept(probeIds: readonly string[]): void {
+    this.#arrivals.ended(probeIds);
   }
 
   /** Its mandates are at an end; a site that it has just looked at waits for its spacing. */
@@ -156,11 +152,12 @@ export class Fleet {
     if (probe.plannedMs !== undefined) book.plannedMs.set(probe.url, probe.plannedMs);
     const once = { everyMs: this.#parts.spacingMs, forMs: 0 };
     const peeks = isPeek(probe);
-    const owing = peeks ? undefined : book.past.takeOwed(probe.url);
+    const owing = peeks ? undefined : (book.past.takeOwed(probe.url) ?? book.claims.owed(probe.url));
     if (owing !== undefined && owing !== book.observer && this.#roster.isThere(owing))
       return this.#errand(owing, book, probe, once, { foundOnly: true });
     if (book.observer === undefined) {
-      const trial = peeks ? undefined : this.#trial(book, probe.url, nowMs);
+      const isKnown = !peeks && this.#bodies.printOf(probe.url) !== undefined;
+      const trial = isKnown ? nextTrial(book, probe.url, this.#roster, nowMs) : undefined;
       return trial === undefined ? undefined : this.#errand(trial, book, probe, once);
     }
     if (peeks) return this.#errand(book.observer, book, probe, once);
@@ -169,24 +166,6 @@ export class Fleet {
     if (audits && (await this.#placement.alone(book, () => this.#placement.letGo(probe.site, book)))) return undefined;
     const waits = this.#placement.othersWait(probe.url);
     return this.#errand(book.observer, book, probe, waits ? once : this.#mandate(book.observer, book, probe, nowMs));
-  }
-
-  /** An observer that has not been tried at the site looks a few times, without a mandate; at what home has seen, to compare. */
-  #trial(book: SiteBook, url: string, nowMs: number): string | undefined {
-    if (book.home.latency.mean === undefined || book.claims.has(url)) return undefined;
-    if (this.#bodies.printOf(url) === undefined) return undefined;
-    for (const { name } of this.#roster.all()) {
-      const { tries, triedMs } = fromOf(book, name);
-      const begins = tries % triesAtOnce === 0;
-      const often = Math.floor(tries / triesAtOnce);
-      const restMs = begins ? Math.min(tryAgainMsMax, tryAgainMsMin * 2 ** (often - 1)) : 0;
-      if (!this.#roster.isThere(name) || (tries > 0 && nowMs - triedMs < restMs)) continue;
-      const from = begins ? untried(book, name) : fromOf(book, name);
-      from.tries++;
-      from.triedMs = nowMs;
-      return name;
-    }
-    return undefined;
   }
 
   /** As often as the plan wants it, as far as there is something to lend; else it is looked at only when it is asked for. */
@@ -220,9 +199,12 @@ export class Fleet {
     const saidBefore = forMs > 0 && book.said.get(probe.url) === settings;
     if (forMs > 0) book.said.set(probe.url, settings);
     const sinceMs = this.#roster.get(observer)?.word.atMs ?? 0;
+    if (only.foundOnly) book.foundOnly.add(probe.url);
     const base = (isPeek(probe) ? undefined : this.#bodies.printOf(probe.url)) ?? '';
     const mandate = { everyMs, forMs, sinceMs };
-    const known = { ...book.past.arrived(probe.url, observer), ...only, ...(saidBefore ? {} : { pages }) };
+    const given = book.observer === observer ? { given: book.given } : {};
+    const about = saidBefore ? {} : { pages, ...given };
+    const known = { ...this.#arrivals.of(probe.url, observer), ...only, ...about };
     book.underWay++;
     return { observer, errand: { probe, mandate, base, ...known } };
   }
@@ -268,11 +250,17 @@ export class Fleet {
     const { probe, outcome } = observation;
     const book = this.#site(probe.site);
     learnLink(book.home, observation);
-    if (outcome.kind !== 'fetched' || isPeek(probe)) return;
+    if (isPeek(probe)) return;
+    if (outcome.kind !== 'fetched') {
+      if (outcome.kind === 'not-modified' || outcome.kind === 'gone')
+        this.#holdAgainst(book, probe, outcome.kind === 'gone' ? '' : undefined);
+      return;
+    }
     const [print, before] = [fingerprint(outcome.body), this.#bodies.printOf(probe.url)];
     this.#holdAgainst(book, probe, print);
     // What left before the observer's last word is older than that, however late it comes.
     if (probe.atMs < (book.toldMs.get(probe.url) ?? -Infinity)) return;
+    if (book.observer !== undefined) book.auditedMs.set(probe.url, probe.atMs);
     if (book.observer !== undefined && before !== undefined && before !== print)
       book.contested.set(probe.url, { print: before, atMs: this.#parts.clock.nowMs() });
     this.#bodies.keep(probe, outcome.body, print);
@@ -300,17 +288,23 @@ export class Fleet {
     // The first look from there asks for robots.txt, which others do once a day: no measure of what is to be lent.
     if (report.looks > 0 && !first) book.requestsPerLook.learn(report.observation.requests / report.looks);
     const requests = this.#ownRequests(probe, report);
-    const lookedMs = this.#parts.clock.nowMs() - report.agoMs;
-    const isPast = report.found === true && book.past.isPast(observer, lookedMs, book.observer === observer);
-    if (isPast) return this.#past(member, received, { ...told, requests });
-    if (book.observer !== observer && !isPeek(probe) && this.#claims(observer, book, probe, report))
-      return { ...handedBack(probe, this.#parts.clock.nowMs(), 'Home looks before it is believed.'), requests };
-    // One that had the site before goes by what it is told has arrived.
-    const arrives = () => report.found === true && book.past.heard(probe.url, observer, report.observation.endedAtMs);
-    if (outcome.kind !== 'fetched') {
-      arrives();
-      return { ...told, requests };
+    const back = (why: string): Observation => ({ ...handedBack(probe, this.#parts.clock.nowMs(), why), requests });
+    const isOnlyFound = !isPeek(probe) && book.foundOnly.delete(probe.url);
+    if (report.finding === undefined && !isPeek(probe)) this.#arrivals.known(probe.url, observer);
+    if (isOnlyFound && report.finding === undefined) {
+      book.claims.settle(probe.url, observer);
+      return back('It has nothing more to tell.');
     }
+    const isOurs = book.observer === observer;
+    const lookedMs = this.#parts.clock.nowMs() - report.agoMs;
+    const isOvertaken = report.given !== book.given || lookedMs < (book.auditedMs.get(probe.url) ?? -Infinity);
+    const isBygone = report.finding !== undefined && (!isOurs || isOvertaken);
+    const isBelieved = isOurs || (report.given !== undefined && book.past.has(observer));
+    if (isBygone && (isBelieved || book.claims.isOvertaken(probe.url, observer)))
+      return this.#past(member, received, { ...told, requests }, isBelieved);
+    if (!isOurs && !isPeek(probe) && this.#claims(observer, book, probe, report))
+      return back('Home looks before it is believed.');
+    if (outcome.kind !== 'fetched') return { ...told, ...this.#arrivals.read(probe, observer, report), requests };
     const base = this.#bodies.bodyOf(probe.url);
     const body = bodyOf(received, base);
     if (!body) {
@@ -320,16 +314,19 @@ export class Fleet {
     }
     const observation = { ...told, requests, outcome: { ...outcome, body } };
     if (isPeek(probe)) return observation;
-    arrives();
     this.#weigh(member, book, probe.url, report);
     if (report.more > 0) for (const id of probe.pageIds) this.#parts.probeSoon(id);
     if (report.what === 'difference') book.compression.learn(received.payload.length / Math.max(1, body.length));
     this.#bodies.keep(probe, body, report.fingerprint);
-    return { ...observation, ...(book.observer === observer ? this.#watched(book, probe) : {}) };
+    const known = this.#arrivals.read(probe, observer, report);
+    return { ...observation, ...known, ...(isOurs ? this.#watched(book, probe) : {}) };
   }
 
-  /** Found under a mandate that has run out; home has looked since, and what it saw stays the copy that all is held against. */
-  #past(member: Member, received: ReceivedReport, told: Observation): Observation | undefined {
+  /**
+   * Found under a mandate that has run out, or without one; home has looked since, and what it saw stays the copy that all is held
+   * against.
+   */
+  #past(member: Member, received: ReceivedReport, told: Observation, isBelieved: boolean): Observation | undefined {
     const { probe, outcome } = told;
     const { report } = received;
     const body = outcome.kind === 'fetched' ? bodyOf(received, this.#bodies.bodyOf(probe.url)) : undefined;
@@ -337,12 +334,25 @@ export class Fleet {
       this.#bodies.drop(probe.url);
       return report.what === 'whole' ? this.#roster.strike(member, 'it is not what it says it is') : undefined;
     }
-    const { past } = this.#site(probe.site);
-    past.heard(probe.url, member.name, report.observation.endedAtMs);
+    const { name } = member;
+    const { past, observer, given } = this.#site(probe.site);
     // The rest of it before home looks again, which would take it for what is there now; or that all of it has arrived.
-    past.owes(probe.url, member.name);
+    if (isBelieved && observer !== name) past.owes(probe.url, name);
+    const isTried = report.given === undefined;
     const seen = outcome.kind === 'fetched' ? { ...outcome, body: body! } : outcome;
-    return { ...told, outcome: seen, overtaken: { more: report.more > 0 } };
+    const isEnded = !isTried && (observer !== name || report.given !== given);
+    const endedAgoMs = isEnded ? past.endedAgoMs(name, this.#parts.clock.nowMs()) : 0;
+    return {
+      ...told,
+      ...this.#arrivals.read(probe, name, report),
+      toldAfterMs: Math.max(report.agoMs, endedAgoMs),
+      outcome: seen,
+      overtaken: {
+        more: report.more > 0,
+        ...(isTried ? { triedFrom: name } : {}),
+        ...(isBelieved ? {} : { doubted: true as const }),
+      },
+    };
   }
 
   /** Home saw another page than the observer had told of: one that goes on seeing the old after that says what is not so. */
@@ -358,37 +368,27 @@ export class Fleet {
   }
 
   /** Whoever is only tried is measured and not believed: that it saw something else than home is for home to say. */
-  #claims(observer: string, book: SiteBook, { url }: Probe, { observation, fingerprint: print }: Report): boolean {
+  #claims(observer: string, book: SiteBook, { url }: Probe, report: Report): boolean {
+    const { observation, fingerprint: print, finding } = report;
     const before = this.#bodies.printOf(url) ?? '';
     const { kind } = observation.outcome;
     if (kind === 'fetched' && print === before) {
-      book.contradicted.delete(observer);
+      book.claims.agrees(observer);
       return false;
     }
     const saw = kind === 'fetched' || kind === 'gone' ? print : undefined;
-    book.claims.set(url, { observer, print: saw, before, atMs: this.#parts.clock.nowMs() });
+    book.claims.say(url, { observer, print: saw, before, atMs: this.#parts.clock.nowMs(), finding });
     return true;
   }
 
-  /**
-   * Home has looked too. An observer that alone sees another page is tried anew, later; when that has happened again and again
-   * it has no business with the site for as long as any rests.
-   */
-  #holdAgainst(book: SiteBook, { site, url, atMs }: Probe, print: string): void {
-    const claim = book.claims.get(url);
-    // A look that left before the claim came says nothing of it, however late it is told.
-    if (!claim || atMs < claim.atMs) return;
-    book.claims.delete(url);
-    if (claim.print === undefined) return;
-    const { observer } = claim;
-    if (print === claim.print) book.contradicted.delete(observer);
-    if (print === claim.print || print !== claim.before) return;
-    const times = (book.contradicted.get(observer) ?? 0) + 1;
-    book.contradicted.set(observer, times);
-    const { tries } = fromOf(book, observer);
-    const rounds = times < contradictedMax ? Math.max(1, Math.ceil(tries / triesAtOnce)) : restedOften;
-    Object.assign(untried(book, observer), { tries: triesAtOnce * rounds, triedMs: this.#parts.clock.nowMs() });
-    if (times >= contradictedMax)
+  /** Home has looked too: what of a claim is told by that, asked for, or not believed. */
+  #holdAgainst(book: SiteBook, { site, url, atMs, pageIds }: Probe, print: string | undefined): void {
+    const held = book.claims.heldAgainst(url, atMs, print);
+    if (!held) return;
+    const { observer, finding, verdict } = held;
+    if (verdict === 'overtaken') for (const id of pageIds) this.#parts.probeSoon(id);
+    else if (finding !== undefined) void this.#roster.ask(observer, { forget: [finding] }).catch(() => {});
+    if (verdict === 'contradicted' && rests(book, observer, this.#parts.clock.nowMs()))
       this.#parts.log('warn', 'an observer sees another page than home does', { site, observer });
   }
 

@@ -25,7 +25,8 @@ function finding(text: string, repeated = 1): Finding {
     },
     atMs: 2,
     pages: [{ id: 'x', select: { kind: 'text' }, options: {} }],
-    bases: ['before'],
+    name: `finding-${text}`,
+    given: 'g1',
   };
 }
 
@@ -36,13 +37,14 @@ const texts = (journal: Journal): string[] =>
   });
 
 test('what was kept and not let go of is there again, in order', async () => {
-  const journal = await Journal.open(file);
+  const moment = () => ({ boot: 'b', upMs: 5, nowMs: 7 });
+  const journal = await Journal.open(file, moment);
   expect(journal.aliveMs).toBeUndefined();
   const ids = [];
   for (const text of ['one', 'two', 'three']) ids.push(await journal.keep(finding(text)));
   await journal.letGo(ids[1]!);
   await journal.close();
-  const again = await Journal.open(file);
+  const again = await Journal.open(file, moment);
   expect(texts(again)).toEqual(['one', 'three']);
   expect(again.findings()[0]!.finding).toEqual(finding('one'));
   expect(again.aliveMs).toBeGreaterThan(0);

@@ -7,10 +7,12 @@
  * written anew beside the old one and takes its place. `alive` stamps the file, so that whoever comes next knows how long
  * ago this one may have asked a site.
  */
+import { readFileSync } from 'node:fs';
 import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises';
+import { uptime } from 'node:os';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { makeFolder, type Observation } from 'revisit/ports';
+import { makeFolder, type Observation, steadyClock } from 'revisit/ports';
 import { packObservation, unpackObservation } from '../dispatch/wire.ts';
 import type { ObservedPage } from './errand.ts';
 
@@ -23,15 +25,28 @@ export interface Finding {
   readonly observation: Observation;
   readonly atMs: number;
   readonly pages: readonly ObservedPage[];
-  /** Fingerprints of what the coordinator had, or had been sent, when this was found; the first is what it said it had. */
-  readonly bases: readonly string[];
+  /** What coordinators know it by. */
+  readonly name: string;
+  /** Under which giving of the site it was found; undefined where that was only tried. */
+  readonly given?: string | undefined;
+}
+
+/** A moment by what nobody sets: how long the machine has run, and since which start of it; and by the process's own clock. */
+export interface Moment {
+  readonly boot: string;
+  readonly upMs: number;
+  readonly nowMs: number;
 }
 
 interface FoundRecord {
   readonly found: number;
   readonly atMs: number;
   readonly pages: readonly ObservedPage[];
-  readonly bases: readonly string[];
+  readonly name: string;
+  readonly given?: string | undefined;
+  /** When it was found by the time that the machine has run: its clock may be put right before the next process reads this. */
+  readonly boot?: string;
+  readonly upMs?: number;
   readonly packed: string;
 }
 
@@ -55,20 +70,29 @@ export class Journal {
   /** When the process before this one was alive at last, by this machine's clock; undefined when there was none. */
   readonly aliveMs: number | undefined;
 
-  private constructor(file: string, handle: FileHandle, lines: readonly string[], aliveMs: number | undefined) {
+  readonly #moment: () => Moment;
+
+  private constructor(
+    file: string,
+    handle: FileHandle,
+    lines: readonly string[],
+    aliveMs: number | undefined,
+    moment: () => Moment,
+  ) {
     this.#file = file;
     this.#handle = handle;
-    this.#live = replayed(lines);
+    this.#moment = moment;
+    this.#live = replayed(lines, moment());
     this.#next = Math.max(0, ...this.#live.keys()) + 1;
     this.#bytes = this.#liveBytes = sizeOf(this.#live.values());
     this.aliveMs = aliveMs;
   }
 
-  static async open(file: string): Promise<Journal> {
+  static async open(file: string, moment: () => Moment = momentNow): Promise<Journal> {
     makeFolder(dirname(file));
     const text = await readFile(file, 'utf8').catch(() => undefined);
     const aliveMs = text === undefined ? undefined : (await stat(file)).mtimeMs;
-    const journal = new Journal(file, await open(file, 'a'), text?.split('\n') ?? [], aliveMs);
+    const journal = new Journal(file, await open(file, 'a'), text?.split('\n') ?? [], aliveMs, moment);
     // What follows a torn line would be torn with it.
     await journal.#anew();
     return journal;
@@ -83,9 +107,10 @@ export class Journal {
   keep(finding: Finding): Promise<number | undefined> {
     return this.#inTurn(async () => {
       const id = this.#next++;
-      const { atMs, pages, bases } = finding;
+      const { atMs, pages, name, given } = finding;
+      const { boot, upMs, nowMs } = this.#moment();
       const packed = Buffer.concat(packObservation(finding.observation)).toString('base64');
-      const line = lineOf({ found: id, atMs, pages, bases, packed });
+      const line = lineOf({ found: id, atMs, pages, name, given, boot, upMs: upMs - (nowMs - atMs), packed });
       if (this.#liveBytes + line.length > bytesMax) return undefined;
       if (this.#bytes + line.length > bytesMax) await this.#anew();
       await this.#append(line);
@@ -149,6 +174,19 @@ export class Journal {
   }
 }
 
+/** Where the machine does not say which start this is, its clock is all there is to go by. */
+const boot = ((): string => {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return `${process.pid}-${performance.timeOrigin}`;
+  }
+})();
+
+function momentNow(): Moment {
+  return { boot, upMs: Math.round(1000 * uptime()), nowMs: steadyClock.nowMs() };
+}
+
 function lineOf(record: JournalRecord): string {
   const text = JSON.stringify(record);
   return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
@@ -159,7 +197,7 @@ function sizeOf(live: Iterable<Live>): number {
 }
 
 /** What was found and not let go of, up to the first line that is not whole. */
-function replayed(lines: readonly string[]): Map<number, Live> {
+function replayed(lines: readonly string[], now: Moment): Map<number, Live> {
   const live = new Map<number, Live>();
   for (const line of lines) {
     const [sum, text] = [line.slice(0, 8), line.slice(9)];
@@ -168,8 +206,10 @@ function replayed(lines: readonly string[]): Map<number, Live> {
     if ('letGo' in record) live.delete(record.letGo);
     else {
       const observation = unpackObservation([Buffer.from(record.packed, 'base64')]);
-      const { atMs, pages, bases } = record;
-      if (observation) live.set(record.found, { finding: { observation, atMs, pages, bases }, line: `${line}\n` });
+      const { pages, name, given, boot, upMs } = record;
+      const atMs = boot === now.boot && upMs !== undefined ? now.nowMs - (now.upMs - upMs) : record.atMs;
+      const finding = { observation: observation!, atMs, pages, name, ...(given === undefined ? {} : { given }) };
+      if (observation) live.set(record.found, { finding, line: `${line}\n` });
     }
   }
   return live;

@@ -49,11 +49,14 @@ describe('an observer', () => {
   let source: Source;
   let lookout: Lookout;
   let base: Uint8Array | undefined;
+  /** What the coordinator has kept. */
+  let arrived: string | undefined;
   beforeEach(() => {
     clock = new VirtualClock(1e12);
     source = new Source(clock);
     lookout = new Lookout(source, judge, clock);
     base = undefined;
+    arrived = undefined;
   });
 
   const errand = (more: Partial<Errand> = {}): Errand => ({
@@ -61,13 +64,18 @@ describe('an observer', () => {
     mandate: { everyMs: 10_000, forMs: 60_000, sinceMs: clock.nowMs() },
     base: base ? fingerprint(base) : '',
     pages,
+    given: 'g1',
+    ...(arrived === undefined ? {} : { arrived }),
     ...more,
   });
+  const openJournal = (file: string): Promise<Journal> =>
+    Journal.open(file, () => ({ boot: 'b', upMs: clock.nowMs() - 1e11, nowMs: clock.nowMs() }));
   /** What the coordinator understands, and how many bytes that took. */
   async function ask(more: Partial<Errand> = {}) {
     const packed = (await lookout.answer(errand(more)))!;
     const received = unpackReport(packed)!;
     base = bodyOf(received, base);
+    arrived = received.report.finding;
     const text = base && /<p>(\w+)<\/p><\/body>/.exec(new TextDecoder().decode(base))?.[1];
     return { ...received.report, text, bytes: packed.length };
   }
@@ -250,19 +258,24 @@ describe('an observer', () => {
     await pass(100_000);
     const { asked } = source;
     const mandate = { everyMs: 10_000, forMs: 0, sinceMs: clock.nowMs() };
-    const found = async (arrivedMs: number, sees: string) => {
+    const found = async (kept: string | undefined, sees: string) => {
       base = bytes(sees);
-      return ask({ mandate, foundOnly: true, arrivedMs });
+      arrived = kept;
+      return ask({ mandate, foundOnly: true, given: 'g2' });
     };
-    const two = await found(0, 'elsewhere');
-    expect(two).toMatchObject({ text: 'two', found: true, more: 1 });
+    const two = await found(undefined, 'elsewhere');
+    expect(two).toMatchObject({ text: 'two', given: 'g1', more: 1 });
     // It did not arrive, though home sees by itself what is told next.
-    expect(await found(0, 'three')).toMatchObject({ text: 'two', more: 1 });
-    const three = await found(two.observation.endedAtMs, 'three');
-    expect(three).toMatchObject({ text: 'three', found: true, more: 0 });
+    expect(await found(undefined, 'three')).toMatchObject({ text: 'two', finding: two.finding, more: 1 });
+    const three = await found(two.finding, 'three');
+    expect(three).toMatchObject({ text: 'three', given: 'g1', more: 0 });
     expect(lookout.hasUntold).toBe(true);
+    // Nobody says that it has arrived: whoever was to hear of it may have been lost, so it is spoken of again.
+    expect(lookout.stirred(10)).toEqual([]);
+    await pass(10_000);
+    expect(lookout.stirred(10)).toEqual(['x']);
     // Another has the site: without anything to tell nobody looks from here.
-    expect((await found(three.observation.endedAtMs, 'four')).observation).toMatchObject({ requests: 0 });
+    expect((await found(three.finding, 'four')).observation).toMatchObject({ requests: 0 });
     expect(lookout.hasUntold).toBe(false);
     expect(source.asked).toBe(asked);
   });
@@ -270,7 +283,7 @@ describe('an observer', () => {
   test('what was found before the end is told by the next, without a look', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'revisit-lookout-'));
     const file = join(folder, 'findings');
-    lookout = new Lookout(source, judge, clock, await Journal.open(file));
+    lookout = new Lookout(source, judge, clock, await openJournal(file));
     await ask();
     for (const text of ['two', 'three']) {
       source.text = text;
@@ -278,7 +291,7 @@ describe('an observer', () => {
     }
     const { asked } = source;
     // As if it had been killed: nothing is closed.
-    const after = await Journal.open(file);
+    const after = await openJournal(file);
     lookout = new Lookout(source, judge, clock, after);
     expect(lookout.stirred(10)).toEqual(['x']);
     expect(lookout.knows(errand())).toBe(true);
@@ -302,7 +315,7 @@ describe('an observer', () => {
   test('what the one before had told some of is told on by the next, whatever the coordinator has by then', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'revisit-lookout-'));
     const file = join(folder, 'findings');
-    lookout = new Lookout(source, judge, clock, await Journal.open(file));
+    lookout = new Lookout(source, judge, clock, await openJournal(file));
     await ask();
     for (const text of ['two', 'three', 'four', 'five']) {
       source.text = text;
@@ -311,11 +324,53 @@ describe('an observer', () => {
     // The third errand shows that the second report arrived, and its own report does not arrive.
     expect([(await ask()).text, (await ask()).text]).toEqual(['two', 'three']);
     await lookout.answer(errand());
-    const after = await Journal.open(file);
+    const after = await openJournal(file);
     lookout = new Lookout(source, judge, clock, after);
     expect([(await ask()).text, (await ask()).text]).toEqual(['four', 'five']);
     await ask();
     expect(lookout.hasUntold).toBe(false);
+    await after.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('what it sees when it is only tried is a finding where home has something else, until home says that it may be forgotten', async () => {
+    const tried = (): Partial<Errand> => ({
+      mandate: { everyMs: 1_000, forMs: 0, sinceMs: clock.nowMs() },
+      given: undefined as unknown as string,
+    });
+    base = bytes('one');
+    expect((await ask(tried())).finding).toBeUndefined();
+    await pass(1_000);
+    base = bytes('before');
+    const { finding, given } = await ask(tried());
+    expect([typeof finding, given]).toEqual(['string', undefined]);
+    // It keeps nobody from the site, and is spoken of again when nobody asks for it.
+    expect([lookout.hasUntold, await lookout.shed('a.example')]).toEqual([false, 1_000 - 1_000]);
+    expect(lookout.stirred(10)).toEqual([]);
+    await pass(10_000);
+    expect(lookout.stirred(10)).toEqual(['x']);
+    await lookout.forget([finding!]);
+    expect(lookout.stirred(10)).toEqual([]);
+  });
+
+  test('after its machine was put right by minutes, what was found before is as old as it is', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'revisit-lookout-'));
+    const file = join(folder, 'findings');
+    lookout = new Lookout(source, judge, clock, await openJournal(file));
+    await ask();
+    source.text = 'two';
+    await pass(10_001);
+    const upMs = clock.nowMs();
+    // Five seconds later the next process begins, and its clock says ten minutes less.
+    clock = new VirtualClock(upMs + 5_000 - 600_000);
+    source = new Source(clock);
+    const moment = () => ({ boot: 'b', upMs: upMs + 5_000 - 1e11, nowMs: clock.nowMs() });
+    const after = await Journal.open(file, moment);
+    lookout = new Lookout(source, judge, clock, after);
+    const { agoMs, text } = await ask();
+    expect(text).toBe('two');
+    expect(agoMs).toBeGreaterThanOrEqual(5_000);
+    expect(agoMs).toBeLessThan(6_000);
     await after.close();
     rmSync(folder, { recursive: true, force: true });
   });

@@ -5,13 +5,16 @@
  * A place is one URL under mandate:
  *   watched     looked at when an errand comes and, between errands, every `everyMs`
  *   stirred     looks found changes; each is kept, oldest first, the coordinators hear of it until they ask for it, and it is told
- *               until an errand shows that they have it; this goes on without a link, and nothing found is dropped but the last
+ *               until an errand says that it has arrived; this goes on without a link, and nothing found is dropped but the last
  *               of too many
+ *   tried       looked at for one errand, without a mandate; where that is not what the coordinator has, it is found, too: home may see
+ *               yet another page when it looks
  *   shed        the mandate ended or was taken back; what is still unreported stays until it is asked for, until the
  *               coordinator says that it knows of no mandate there, or for a week
  *
  * What is unreported is also in the journal, where there is one, and comes back from there into places that are shed.
  */
+import { randomBytes } from 'node:crypto';
 import type { Clock, Observation, Observer } from 'revisit/ports';
 import { packObservation } from '../dispatch/wire.ts';
 import { type Errand, type ObservedPage, fingerprint, unlooked } from './errand.ts';
@@ -21,9 +24,9 @@ import {
   type Place,
   type Remembered,
   type Seen,
+  type Unreported,
   freshPlace,
   keyOf,
-  printOf,
   reportOf,
 } from './watched-place.ts';
 
@@ -38,6 +41,10 @@ export type Judge = (
 const unreportedMax = 50;
 /** What nobody has asked for in so long belongs to a page that nobody watches any more. */
 const unreportedMsMax = 7 * 86_400_000;
+/** How long whoever was told of something may take to say that it has arrived, where no mandate makes it ask again. */
+const heardMsMax = 10_000;
+/** Enough that no two findings are called the same. */
+const nameBytes = 9;
 /** What a robot sends for an answer without a body. */
 const bodylessBytes = 250;
 
@@ -78,11 +85,7 @@ export class Lookout {
       this.#places.get(key) ??
       freshPlace(probe, finding.pages, { everyMs: 0, forMs: 0, sinceMs: 0 }, this.#clock.nowMs());
     this.#places.set(key, place);
-    place.restored = true;
-    if (place.unreported.length === 0) {
-      place.base = finding.bases[0] ?? '';
-      place.said.push(...finding.bases);
-    }
+    place.given = finding.given;
     place.unreported.push({ ...finding, kept: id });
     if (outcome.kind === 'fetched')
       place.seen = { fetched: outcome, print: fingerprint(outcome.body), packedBytes: packedSize(finding.observation) };
@@ -103,27 +106,33 @@ export class Lookout {
     };
   }
 
-  /** Whether anything waits here that its coordinator may not have. */
+  /** Whether anything waits here that was found under a mandate and that its coordinator may not have. */
   get hasUntold(): boolean {
-    return [...this.#places.values()].some(({ unreported }) => unreported.length > 0);
+    return [...this.#places.values()].some(owes);
   }
 
-  /** Pages with changes that nobody has asked for yet; of one that was told, the next errand shows whether it arrived. */
+  /**
+   * Pages with changes that nobody has asked for yet. Of one that was told, the next errand says whether it arrived; where none comes,
+   * whoever heard of it may have been lost with it.
+   */
   stirred(most: number): readonly string[] {
+    const nowMs = this.#clock.nowMs();
     const ids: string[] = [];
     for (const place of this.#places.values()) {
-      if (place.unreported.some((finding) => finding !== place.told)) ids.push(...place.probe.pageIds);
+      const { unreported, told, toldMs, untilMs } = place;
+      const isUnheard = unreported.length > 0 && untilMs <= nowMs && nowMs - toldMs >= heardMsMax;
+      if (isUnheard || unreported.some((finding) => finding !== told)) ids.push(...place.probe.pageIds);
       if (ids.length >= most) break;
     }
     return ids.slice(0, most);
   }
 
-  /** The coordinator knows of no mandate for these pages: what was found there is nothing to it. */
-  async forget(ids: readonly string[]): Promise<void> {
-    const gone = new Set(ids);
-    for (const place of this.#places.values())
-      if (place.untilMs <= this.#clock.nowMs() && place.probe.pageIds.every((id) => gone.has(id)))
-        await this.#drop(place, place.unreported.length);
+  /** What these say was seen without a mandate, and home has seen it too, or does not believe it. */
+  async forget(names: readonly string[]): Promise<void> {
+    for (const place of this.#places.values()) {
+      const gone = place.unreported.filter(({ name, given }) => given === undefined && names.includes(name));
+      if (gone.length > 0) await this.#drop(place, gone);
+    }
   }
 
   /**
@@ -133,12 +142,12 @@ export class Lookout {
   async shed(site: string): Promise<number | 'untold'> {
     const places = [...this.#places].filter(([, place]) => place.probe.site === site);
     for (const [, place] of places) await place.busy;
-    if (places.some(([, place]) => place.unreported.length > 0)) return 'untold';
+    if (places.some(([, place]) => owes(place))) return 'untold';
     let lastMs = -Infinity;
     for (const [key, place] of places) {
       place.untilMs = -Infinity;
       lastMs = Math.max(lastMs, place.last?.observation.endedAtMs ?? -Infinity);
-      this.#places.delete(key);
+      if (place.unreported.length === 0) this.#places.delete(key);
     }
     return Math.max(0, Math.min(this.#clock.nowMs() - lastMs, 1e9));
   }
@@ -162,7 +171,7 @@ export class Lookout {
     for (const [key, place] of this.#places) {
       if (place.untilMs <= nowMs) {
         const newest = place.unreported.at(-1)?.atMs ?? -Infinity;
-        if (nowMs - newest > unreportedMsMax) await this.#drop(place, place.unreported.length);
+        if (nowMs - newest > unreportedMsMax) await this.#drop(place, [...place.unreported]);
         if (place.unreported.length === 0 && !place.busy) this.#places.delete(key);
       } else if (place.nextMs > nowMs) nextMs = Math.min(nextMs, place.nextMs);
       else if (!place.busy) due.push(place);
@@ -178,8 +187,8 @@ export class Lookout {
     // One that waits for its site's turn is told of when it has found something; an errand that waited with it would keep those of
     // other pages from being asked for what was found of them.
     if (place.last === undefined || place.untilMs <= this.#clock.nowMs()) await place.busy;
-    if (errand.arrivedMs === undefined) await this.#confirm(place, errand.base);
-    else await this.#arrived(place, errand.base, errand.arrivedMs);
+    place.base = errand.base;
+    if (errand.arrived !== undefined) await this.#arrived(place, errand.arrived);
     if (errand.foundOnly && place.unreported.length === 0) return unlooked(errand, this.#clock.nowMs());
     // What is under way began before somebody asked.
     if (errand.probe.afresh) await place.busy;
@@ -189,6 +198,7 @@ export class Lookout {
     const recent = isRecent && !errand.probe.afresh;
     if (place.unreported.length === 0 && !recent) await this.#look(place, mayAsk);
     place.told = place.unreported[0];
+    place.toldMs = this.#clock.nowMs();
     return this.#report(place, place.told ?? this.#nothingNew(place), errand.base);
   }
 
@@ -200,33 +210,20 @@ export class Lookout {
     return { observation: { ...observation, unchangedLooks }, atMs };
   }
 
-  /** What was found up to then has arrived; home has looked since, so its copy says nothing of that. */
-  async #arrived(place: Place, base: string, untilMs: number): Promise<void> {
-    place.base = base;
-    const after = place.unreported.findIndex(({ observation }) => observation.endedAtMs > untilMs);
-    await this.#drop(place, after < 0 ? place.unreported.length : after);
-    if (place.unreported.length === 0) place.restored = false;
+  /** What was found up to this one is kept where it was told. */
+  #arrived(place: Place, name: string): Promise<void> {
+    const at = place.unreported.findIndex((finding) => finding.name === name);
+    return this.#drop(place, place.unreported.slice(0, at + 1));
   }
 
-  /**
-   * What the coordinator has is let go of: what was told last, when its copy is that body; or all up to it, where the process before
-   * may have told it.
-   */
-  async #confirm(place: Place, base: string): Promise<void> {
-    const moved = base !== '' && base !== place.base;
-    place.base = base;
-    const [oldest] = place.unreported;
-    if (!oldest) return;
-    const arrived = oldest === place.told && (printOf(oldest) ?? base) === base;
-    const at = place.unreported.findIndex((finding) => printOf(finding) === base);
-    if (arrived) await this.#drop(place, 1);
-    else if (moved && at >= 0 && place.restored) await this.#drop(place, at + 1);
-    if (place.unreported.length === 0) place.restored = false;
-  }
-
-  async #drop(place: Place, count: number): Promise<void> {
-    for (const { kept } of place.unreported.splice(0, count))
-      if (kept !== undefined) await this.#journal?.letGo(kept).catch(() => {});
+  async #drop(place: Place, findings: readonly Unreported[]): Promise<void> {
+    for (const finding of findings) {
+      const at = place.unreported.indexOf(finding);
+      // Somebody else has let go of it while the one before was written.
+      if (at < 0) continue;
+      place.unreported.splice(at, 1);
+      if (finding.kept !== undefined) await this.#journal?.letGo(finding.kept).catch(() => {});
+    }
   }
 
   #place(errand: Errand): Place | undefined {
@@ -239,8 +236,11 @@ export class Lookout {
     const known = this.#places.get(key);
     if (!known && !pages) return undefined;
     const place = known ?? freshPlace(probe, pages!, mandate, nowMs);
+    // Nothing was lent for the time in which there was no mandate: what is told from now on is not about that.
+    if (place.untilMs <= nowMs) Object.assign(place, { lookedMs: nowMs, reportedMs: nowMs });
     const nextMs = Math.min(place.nextMs, nowMs + mandate.everyMs);
     Object.assign(place, { probe, mandate, untilMs, nextMs }, pages ? { pages: saidAnew(pages, place.pages) } : {});
+    if (pages && !errand.foundOnly) place.given = errand.given;
     this.#places.set(key, place);
     return place;
   }
@@ -283,13 +283,16 @@ export class Lookout {
     const known = place.seen !== undefined;
     const changed = same ? false : await this.#changed(place, observation, outcome);
     place.seen = { fetched: outcome, print, packedBytes };
-    return known && changed;
+    if (place.given !== undefined) return known && changed;
+    const isUnsaid = changed || !known || (same && place.unreported.length === 0);
+    return place.base !== '' && print !== place.base && isUnsaid;
   }
 
   /** Nobody hears of it before it is in the journal; one that takes no more leaves it to the memory. */
   async #stir(place: Place, seen: Seen): Promise<void> {
     const observation = { ...seen.observation, unchangedLooks: place.unchanged };
-    const finding: Finding = { ...seen, observation, pages: place.pages, bases: [place.base, ...place.said] };
+    const named = { name: randomBytes(nameBytes).toString('base64url'), given: place.given };
+    const finding: Finding = { ...seen, observation, pages: place.pages, ...named };
     place.unchanged = 0;
     const kept = await this.#journal?.keep(finding).catch(() => undefined);
     const replaced = place.unreported.length >= unreportedMax ? place.unreported.pop() : undefined;
@@ -317,6 +320,11 @@ export class Lookout {
     this.#sentBytes += bytes.length;
     return bytes;
   }
+}
+
+/** Whether it has something to tell that it found under a mandate. */
+function owes({ unreported }: Place): boolean {
+  return unreported.some(({ given }) => given !== undefined);
 }
 
 /** What is ignored stays as it was said last where nothing is said of it. */

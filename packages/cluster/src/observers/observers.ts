@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock, ObserverReport, Page, PageState } from 'revisit/ports';
 import type { Carrier } from '../dispatch/carrier.ts';
 import { ensureErrands, shardOf, subjects } from '../dispatch/streams.ts';
-import type { PostgresStore } from '../store/postgres.ts';
+import type { SpokenStore } from '../store/spoken-store.ts';
 import { Fleet } from './fleet.ts';
 import { type Word, readWord } from './roster.ts';
 
@@ -17,7 +17,7 @@ const nameForm = /^[a-z0-9][a-z0-9-]{0,39}$/;
 export interface ObserversParts {
   readonly nats: NatsConnection;
   readonly carrier: Carrier;
-  readonly store: PostgresStore;
+  readonly store: SpokenStore;
   readonly clock: Clock;
   readonly mandateMs: number;
   readonly leaseMs: number;
@@ -40,7 +40,7 @@ interface WatchedLoop {
 export class Observers {
   readonly #parts: ObserversParts;
   /** Who has which site, shard by shard, as the store has it. */
-  readonly #given = new Map<number, Map<string, string>>();
+  readonly #given = new Map<number, Map<string, Given>>();
   readonly #known = new Set<string>();
   #loop: WatchedLoop | undefined;
   readonly #fleet: Fleet;
@@ -60,10 +60,11 @@ export class Observers {
       everyPage: () => this.#loop?.collection ?? [],
       pageCount: () => this.#loop?.collection.size ?? 0,
       probeSoon: (id) => this.#loop?.probeSoon(id),
-      remember: (site, observer, past) => this.#remember(site, observer, past),
+      remember: (site, observer, past, given) => this.#remember(site, observer, past, given),
       log: parts.log,
     });
     parts.carrier.fleet = this.#fleet;
+    parts.store.onEnded = (probeIds) => this.#fleet.kept(probeIds);
   }
 
   reports(): readonly ObserverReport[] {
@@ -112,11 +113,10 @@ export class Observers {
   /** What the last holder of the shard had given to observers. */
   async takeUp(shard: number): Promise<void> {
     const kept = await this.#parts.store.recall(keyOf(shard));
-    const given = new Map(
-      Object.entries(kept ? (JSON.parse(Buffer.from(kept).toString()) as Record<string, string>) : {}),
-    );
+    const words = kept ? (JSON.parse(Buffer.from(kept).toString()) as Record<string, string>) : {};
+    const given = new Map(Object.entries(words).map(([site, said]) => [site, givenOf(said)]));
     this.#given.set(shard, given);
-    for (const [site, observer] of given) this.#fleet.restore(site, observer);
+    for (const [site, { observer, name }] of given) this.#fleet.restore(site, observer, name);
     const past = await this.#past(shard);
     for (const [site, ends] of Object.entries(past)) this.#fleet.restorePast(site, new Map(Object.entries(ends)));
   }
@@ -133,18 +133,24 @@ export class Observers {
   }
 
   /** Fails where the store does, so that nothing is given away that a successor would not know of. */
-  async #remember(site: string, observer: string | undefined, past: ReadonlyMap<string, number>): Promise<void> {
+  async #remember(
+    site: string,
+    observer: string | undefined,
+    past: ReadonlyMap<string, number>,
+    name: string,
+  ): Promise<void> {
     const shard = shardOf(site);
     const given = this.#given.get(shard);
     if (!given) throw new Error("The site is another coordinator's.");
     const next = new Map(given);
     if (observer === undefined) next.delete(site);
-    else next.set(site, observer);
+    else next.set(site, { observer, name });
     const { [site]: before, ...others } = await this.#past(shard);
     const ends = Object.fromEntries(past);
     if (JSON.stringify(before ?? {}) !== JSON.stringify(ends))
       await this.#write(shard, pastKeyOf(shard), past.size > 0 ? { ...others, [site]: ends } : others);
-    await this.#write(shard, keyOf(shard), Object.fromEntries(next));
+    const words = [...next].map(([each, to]) => [each, `${to.observer} ${to.name}`]);
+    await this.#write(shard, keyOf(shard), Object.fromEntries(words));
     this.#given.set(shard, next);
   }
 
@@ -153,6 +159,17 @@ export class Observers {
     if (kept.kind === 'failed') throw new Error(kept.fault.sentence);
     if (!kept.value) throw new Error("The site is another coordinator's.");
   }
+}
+
+/** Who has a site, and what that giving of it is called. */
+interface Given {
+  readonly observer: string;
+  readonly name: string;
+}
+
+function givenOf(said: string): Given {
+  const [observer = '', name = ''] = said.split(' ');
+  return { observer, name };
 }
 
 const keyOf = (shard: number): string => `observers:${shard}`;

@@ -81,19 +81,22 @@ test('is asked for what it found under a mandate that has run out, and for nothi
   expect(asked).toEqual(['look x']);
   expect(await fleet.route(probe)).toMatchObject({
     observer: 'near',
-    errand: { foundOnly: true, arrivedMs: 0, mandate: { forMs: 0 } },
+    errand: { foundOnly: true, mandate: { forMs: 0 } },
   });
   fleet.ended(probe.site);
-  const told = fleet.read('near', tells(other, { agoMs: 30_000, found: true, more: 1 }), probe);
+  const told = fleet.read('near', tells(other, { agoMs: 30_000, finding: 'f1', given: 'g0', more: 1 }), probe);
   expect(told).toMatchObject({ toldAfterMs: 30_000, overtaken: { more: true }, outcome: { body: other } });
+  expect(told).toMatchObject({ finding: 'near/f1' });
+  fleet.kept([probe.id]);
   // The next errand asks for the rest and says that it has arrived; what home has seen stays what all is held against.
   const next = (await fleet.route(probe))!;
-  expect(next.errand).toMatchObject({ foundOnly: true, arrivedMs: 7_000, base: fingerprint(body) });
+  expect(next.errand).toMatchObject({ foundOnly: true, arrived: 'f1', base: fingerprint(body) });
   fleet.ended(probe.site);
-  fleet.read('near', tells(other, { agoMs: 20_000, found: true }), probe);
+  fleet.read('near', tells(other, { agoMs: 20_000, finding: 'f2', given: 'g0' }), probe);
+  fleet.kept([probe.id]);
   // It hears that all has arrived, and that it has nothing more to tell is held against nobody; then home has its turn.
   const last = (await fleet.route(probe))!;
-  expect(last.errand).toMatchObject({ foundOnly: true, arrivedMs: 7_000 });
+  expect(last.errand).toMatchObject({ foundOnly: true, arrived: 'f2' });
   fleet.ended(probe.site);
   const nothing = fleet.read('near', unlooked(last.errand, clock.nowMs()), probe);
   expect(nothing).toMatchObject({ requests: 0, outcome: { kind: 'refused' } });
@@ -107,19 +110,40 @@ test('whoever takes over the site knows of it; of one that never had it nothing 
   fleet.restorePast('a.example', past);
   says(['x']);
   fleet.heard('liar', { atMs: 0, ...counts, stirred: ['x'] });
-  expect(asked).toEqual(['look x', '{"forget":["x"]}']);
+  expect(asked).toEqual(['look x']);
   expect(await fleet.route(probe)).toMatchObject({ observer: 'near', errand: { foundOnly: true } });
 });
 
-test('given the site again, it tells of the time before as of the past, and of what it finds from then on as of now', async () => {
-  fleet.restore('a.example', 'near');
+test('what is read and not kept has not arrived: whoever reads it may be lost before it is in the store', async () => {
+  says(['x']);
+  await fleet.route(probe);
+  fleet.ended(probe.site);
+  fleet.read('near', tells(other, { agoMs: 30_000, finding: 'f1', given: 'g0' }), probe);
+  expect((await fleet.route(probe))?.errand.arrived).toBeUndefined();
+  fleet.kept(['another', probe.id]);
+  says(['x']);
+  expect((await fleet.route(probe))?.errand.arrived).toBe('f1');
+});
+
+test('given the site again, it tells of the time before as of the past, whatever its clock says, and of what it finds from then on as of now', async () => {
+  fleet.restore('a.example', 'near', 'g1');
   await clock.runUntil(clock.nowMs() + 10_000);
   says(['x']);
-  expect((await fleet.route(probe))?.errand).toMatchObject({ arrivedMs: 0 });
-  expect(fleet.read('near', tells(other, { agoMs: 30_000, found: true }), probe)?.overtaken).toEqual({ more: false });
-  const { probe: _probe, ...now } = { ...seen(other), endedAtMs: 9_000 };
-  const told = tells(other, { observation: now, agoMs: 1_000, found: true });
+  expect((await fleet.route(probe))?.errand).toMatchObject({ given: 'g1' });
+  // Its clock was put back: by that, it has just looked. It had not after its mandate ran out.
+  const past = fleet.read('near', tells(other, { agoMs: 0, finding: 'f1', given: 'g0' }), probe);
+  expect(past).toMatchObject({ overtaken: { more: false }, toldAfterMs: 10_000 });
+  fleet.kept([probe.id]);
+  expect((await fleet.route(probe))?.errand).toMatchObject({ arrived: 'f1' });
+  const told = tells(other, { agoMs: 1_000, finding: 'f2', given: 'g1' });
   expect(fleet.read('near', told, probe)?.overtaken).toBeUndefined();
+  fleet.kept([probe.id]);
   // That has arrived too: not told so, it would tell the same for ever and nothing after it.
-  expect((await fleet.route(probe))?.errand).toMatchObject({ arrivedMs: 9_000 });
+  expect((await fleet.route(probe))?.errand).toMatchObject({ arrived: 'f2' });
+});
+
+test('what it saw when it was only tried, before it was given the site, is the past as well', async () => {
+  fleet.restore('a.example', 'near', 'g1');
+  const told = fleet.read('near', tells(other, { agoMs: 600_000, finding: 'f1' }), probe);
+  expect(told?.overtaken).toEqual({ more: false, triedFrom: 'near' });
 });

@@ -11,17 +11,9 @@ export class PastMandates {
   readonly #ends = new Map<string, number>();
   /** URLs of which an observer has something to tell, and who. */
   readonly #owed = new Map<string, string>();
-  /** What was last heard of each URL, by whom: when the look ended, by the observer's own clock. */
-  readonly #heard = new Map<string, { readonly observer: string; readonly endedAtMs: number }>();
-  /** Since when the site is looked at by the one that has it; what is older was seen under a mandate before. */
-  #givenMs = -Infinity;
 
   ended(observer: string, nowMs: number): void {
     this.#ends.set(observer, nowMs);
-  }
-
-  given(nowMs: number): void {
-    this.#givenMs = nowMs;
   }
 
   /** As it is kept for whoever takes over the site. */
@@ -34,6 +26,11 @@ export class PastMandates {
     return this.#ends.has(observer);
   }
 
+  /** How long ago its mandate ran out: what it found within that is no younger. */
+  endedAgoMs(observer: string, nowMs: number): number {
+    return Math.max(0, nowMs - (this.#ends.get(observer) ?? nowMs));
+  }
+
   owes(url: string, observer: string): void {
     this.#owed.set(url, observer);
   }
@@ -43,22 +40,5 @@ export class PastMandates {
     const observer = this.#owed.get(url);
     this.#owed.delete(url);
     return observer;
-  }
-
-  /** Whether a look of that time was made under a mandate before. */
-  isPast(observer: string, atMs: number, hasSite: boolean): boolean {
-    return this.#ends.has(observer) && (!hasSite || atMs < this.#givenMs);
-  }
-
-  /** Of one that had the site before, and perhaps has it again. */
-  heard(url: string, observer: string, endedAtMs: number): void {
-    if (this.#ends.has(observer)) this.#heard.set(url, { observer, endedAtMs });
-  }
-
-  /** For an errand to one that had the site before: which of its looks have arrived. */
-  arrived(url: string, observer: string): { readonly arrivedMs?: number } {
-    if (!this.#ends.has(observer)) return {};
-    const heard = this.#heard.get(url);
-    return { arrivedMs: heard?.observer === observer ? heard.endedAtMs : 0 };
   }
 }

@@ -19,8 +19,13 @@ export interface PlacementParts extends RosterParts {
   readonly budgetPerSecond: () => number;
   readonly everyPage: () => Iterable<Watched>;
   readonly pageCount: () => number;
-  /** Keeps it where a successor finds it: who has the site, and whose mandates there have run out, and when. */
-  readonly remember: (site: string, observer: string | undefined, past: ReadonlyMap<string, number>) => Promise<void>;
+  /** Keeps it where a successor finds it: who has the site, by which giving of it, and whose mandates there have run out, and when. */
+  readonly remember: (
+    site: string,
+    observer: string | undefined,
+    past: ReadonlyMap<string, number>,
+    given: string,
+  ) => Promise<void>;
 }
 
 export class Placement {
@@ -183,12 +188,13 @@ export class Placement {
     const unheard = book.observer !== undefined && book.mandateEndsMs <= nowMs;
     if (book.observer !== undefined && !(await this.letGo(site, book))) return;
     if (unheard) book.past.ended(book.observer!, nowMs);
-    await this.#parts.remember(site, observer, book.past.all(nowMs));
-    book.past.given(this.#parts.clock.nowMs());
+    const given = this.#parts.clock.nowMs().toString(36);
+    await this.#parts.remember(site, observer, book.past.all(nowMs), given);
     if (observer === undefined) this.#parts.log('info', 'a site is looked at from home again', { site });
     else this.#parts.log('info', 'a site is looked at by an observer', { site, observer });
     this.#mandates.endAt(site, this.#parts.clock.nowMs());
     book.observer = observer;
+    book.given = given;
     book.said.clear();
   }
 

@@ -1,6 +1,7 @@
 /** What a coordinator knows of a site that observers may have: who has it, what its links take, how often it is asked. */
 import type { Link, VantageDocument } from '@revisit/core';
 import type { Observation, Page, PageState } from 'revisit/ports';
+import { Claims } from './claims.ts';
 import { PastMandates } from './past-mandates.ts';
 import { type LinkRange, Measured } from './vantage-points.ts';
 
@@ -22,18 +23,10 @@ interface TriedLink extends MeasuredLink {
   tries: number;
 }
 
-export interface Claim {
-  readonly observer: string;
-  /** When it came. */
-  readonly atMs: number;
-  /** The fingerprint of what it saw; empty where it saw that the page is gone, undefined where it did not get to see it. */
-  readonly print: string | undefined;
-  /** Of what home had seen before. */
-  readonly before: string;
-}
-
 export interface SiteBook {
   observer: string | undefined;
+  /** Which giving of the site that is; a name of its own for each. */
+  given: string;
   /** When the last mandate ends at the latest. */
   mandateEndsMs: number;
   /** Of observers whose findings may come after home has looked. */
@@ -51,19 +44,22 @@ export interface SiteBook {
   moving: Promise<void> | undefined;
   /** What its observer was told of each URL's pages: their settings. */
   readonly said: Map<string, string>;
-  /** What one that is only being tried said a URL was, where home had seen something else before. */
-  readonly claims: Map<string, Claim>;
-  /** How often in a row each of those saw what home did not. */
-  readonly contradicted: Map<string, number>;
+  /** What those that are only being tried said URLs were, where home had seen something else before. */
+  readonly claims: Claims;
+  /** URLs of which somebody has been asked only for what it found before. */
+  readonly foundOnly: Set<string>;
   /** What the observer last said a URL's fingerprint was, while a look from home said otherwise, and when. */
   readonly contested: Map<string, { readonly print: string; readonly atMs: number }>;
   /** When the observer last said of each URL what it is. */
   readonly toldMs: Map<string, number>;
+  /** When a look from home at each URL of an observer's site left. */
+  readonly auditedMs: Map<string, number>;
 }
 
 export function freshBook(): SiteBook {
   return {
     observer: undefined,
+    given: '',
     mandateEndsMs: -Infinity,
     past: new PastMandates(),
     home: { latency: new Measured('delay'), secondsPerByte: new Measured() },
@@ -75,10 +71,11 @@ export function freshBook(): SiteBook {
     underWay: 0,
     moving: undefined,
     said: new Map(),
-    claims: new Map(),
-    contradicted: new Map(),
+    claims: new Claims(),
+    foundOnly: new Set(),
     contested: new Map(),
     toldMs: new Map(),
+    auditedMs: new Map(),
   };
 }
 

@@ -13,8 +13,6 @@ export interface Remembered {
   readonly text: string | undefined;
 }
 
-/** How many of the last reports are known by their fingerprints; more are never under way. */
-const saidMax = 8;
 /** What was found and waits to be told; `kept` is its number in the journal. */
 export interface Unreported extends Finding {
   readonly kept: number | undefined;
@@ -34,14 +32,14 @@ export interface Place {
   /** The last body that was seen, and with which words of its server. */
   seen: { readonly fetched: Fetched; readonly print: string; readonly packedBytes: number } | undefined;
   last: Seen | undefined;
-  /** Found by the process before, which may have told what this one knows nothing of. */
-  restored: boolean;
-  /** What the coordinator last said it has, and what it was sent since. */
+  /** Which giving of its site it is looked at under; undefined where it is only tried. */
+  given: string | undefined;
+  /** What the coordinator last said it has. */
   base: string;
-  readonly said: string[];
-  /** Found and not known to have arrived, oldest first; and which of them was told last. */
+  /** Found and not known to have arrived, oldest first; which of them was told last, and when. */
   readonly unreported: Unreported[];
   told: Unreported | undefined;
+  toldMs: number;
   /** Looks with nothing new since the last that was told of or waits to be. */
   unchanged: number;
   /** Of what was seen since the last report. */
@@ -69,11 +67,11 @@ export function freshPlace(probe: Probe, pages: readonly ObservedPage[], mandate
     reported: undefined,
     seen: undefined,
     last: undefined,
-    restored: false,
+    given: undefined,
     base: '',
-    said: [],
     unreported: [],
     told: undefined,
+    toldMs: -Infinity,
     unchanged: 0,
     looks: 0,
     requests: 0,
@@ -82,11 +80,6 @@ export function freshPlace(probe: Probe, pages: readonly ObservedPage[], mandate
     reportedMs: nowMs,
     busy: undefined,
   };
-}
-
-/** Undefined where there was no body. */
-export function printOf({ observation }: Seen): string | undefined {
-  return observation.outcome.kind === 'fetched' ? fingerprint(observation.outcome.body) : undefined;
 }
 
 /** What an errand is answered with: the finding, and the counts of all looks since the last report, which begin anew. */
@@ -106,12 +99,16 @@ export function reportOf(place: Place, finding: Seen, base: string, nowMs: numbe
     // Not to now: what was lent since the last look pays for the next.
     overMs: Math.max(0, place.lookedMs - place.reportedMs),
     wholeBytes: place.wholeBytes,
-    ...(finding === place.told ? { found: true as const } : {}),
+    ...(finding === place.told ? nameOf(place.told) : {}),
     more: Math.max(0, place.unreported.length - 1),
   };
   const bytes = packReport(report, told.payload);
   Object.assign(place, { looks: 0, requests: 0, wholeBytes: 0, reportedMs: place.lookedMs });
   return bytes;
+}
+
+function nameOf({ name, given }: Finding): Pick<Report, 'finding' | 'given'> {
+  return { finding: name, ...(given === undefined ? {} : { given }) };
 }
 
 /** The body as briefly as the coordinator can understand it. */
@@ -125,8 +122,6 @@ function toldOf(
   const print = fingerprint(fetched.body);
   const { reported } = place;
   place.reported = fetched.body;
-  place.said.push(print);
-  place.said.splice(0, place.said.length - saidMax);
   if (print === base) return { what: 'same', print, payload: nothing };
   if (reported && base !== '' && fingerprint(reported) === base)
     return { what: 'difference', print, payload: differenceFrom(reported, fetched.body) };

@@ -1,6 +1,5 @@
 /** The log of changes: appended to at the end of a transaction, read from any place in either direction. */
-import { createHash } from 'node:crypto';
-import type { Change, Look, Store } from 'revisit/ports';
+import { type Change, type Look, type Store, changeId } from 'revisit/ports';
 import type { Connection, Sql } from './connection.ts';
 import { planDeliveries } from './outbox.ts';
 
@@ -14,11 +13,7 @@ export async function append(sql: Sql, looks: readonly Look[]): Promise<readonly
   const first = rows[0]!.sequence - looks.length + 1;
   const changes = looks.map((look, i): Change => {
     const entry = look.change!;
-    const id = createHash('sha256')
-      .update(`${look.probeId}\n${entry.pageId}\n${entry.kind}`)
-      .digest('hex')
-      .slice(0, 24);
-    return { sequence: first + i, id, ...entry };
+    return { sequence: first + i, id: changeId(look, entry), ...entry };
   });
   await sql.query(
     'INSERT INTO changes SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[])',

@@ -2,7 +2,7 @@
  * Looks on their way into PostgreSQL, however many in a few statements: where each statement is a round trip, one for each
  * look and table would be most of what a look costs.
  */
-import { type Look, type PageState, lookKinds, stateValues } from 'revisit/ports';
+import { type Look, type PageState, changeId, lookKinds, stateValues } from 'revisit/ports';
 import { keepVersions } from './archive.ts';
 import type { Sql } from './connection.ts';
 import { packMax, packed } from './look-packs.ts';
@@ -95,6 +95,15 @@ function fit(look: Look, page: Standing): 'next' | 'kept' | 'stale' {
   return look.projection && page.version >= state.version ? 'kept' : 'next';
 }
 
+/** Looks that would tell of a finding which the log has: whoever sends them did not know that. */
+async function toldBefore(sql: Sql, looks: readonly Look[]): Promise<ReadonlySet<Look>> {
+  const found = looks.filter(({ cause, change }) => cause !== undefined && change);
+  if (found.length === 0) return new Set();
+  const ids = found.map((look) => changeId(look, look.change!));
+  const { rows } = await sql.query<{ id: string }>('SELECT id FROM changes WHERE id = ANY ($1)', [ids]);
+  return new Set(found.filter((_, i) => rows.some(({ id }) => id === ids[i])));
+}
+
 /** Those of the looks that have something for the log. `doubt` hears of shards that are another's, or of which this one knows something else than the store. */
 export async function keepLooks(
   sql: Sql,
@@ -117,11 +126,12 @@ export async function keepLooks(
       doubt(shard);
       return false;
     });
+    const known = await toldBefore(sql, ours);
     const kept = ours.flatMap((look) => {
       const page = standing.get(look.pageId);
       // The page was removed while we looked.
       if (!page) return [];
-      const how = fit(look, page);
+      const how = known.has(look) ? 'stale' : fit(look, page);
       if (how === 'stale') doubt(page.shard);
       return how === 'next' ? [{ look, pk: page.pk }] : [];
     });

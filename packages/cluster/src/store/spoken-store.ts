@@ -1,9 +1,23 @@
 /** The shared store, which tells the other coordinators of what it was asked to change. */
-import { type Kept, type NewPageSettings, type WatchedPage, createdIds } from 'revisit/ports';
+import { type Change, type Kept, type Look, type NewPageSettings, type WatchedPage, createdIds } from 'revisit/ports';
 import { PostgresStore } from './postgres.ts';
 
 export class SpokenStore extends PostgresStore {
   tell: (ids: readonly string[]) => void = () => {};
+  /** All that follows from these probes is kept, or nothing does. */
+  onEnded: (probeIds: readonly string[]) => void = () => {};
+
+  override async commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
+    const kept = await super.commit(looks);
+    if (kept.kind === 'kept') this.onEnded(looks.map(({ probeId }) => probeId));
+    return kept;
+  }
+
+  override async finished(probeIds: readonly string[]): Promise<Kept<undefined>> {
+    const kept = await super.finished(probeIds);
+    if (kept.kind === 'kept') this.onEnded(probeIds);
+    return kept;
+  }
 
   override async addPages(...given: Parameters<PostgresStore['addPages']>): ReturnType<PostgresStore['addPages']> {
     const kept = await super.addPages(...given);

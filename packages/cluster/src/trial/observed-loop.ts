@@ -4,7 +4,7 @@
  */
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Policy } from '@revisit/core';
-import type { Observation, Observer, Probe } from 'revisit/ports';
+import type { Observation, Observer, Probe, Store } from 'revisit/ports';
 import { judge } from '../../../daemon/src/eye.ts';
 import type { LoopSettings } from '../../../daemon/src/loop-parts.ts';
 import type { Loop } from '../../../daemon/src/loop.ts';
@@ -85,8 +85,24 @@ export class ObservedLoop implements Observer {
 
   static async start(world: World, policy: Policy, settings: LoopSettings, isNear: (site: string) => boolean) {
     const observed = new ObservedLoop(world, settings.spacingMs, isNear);
+    observed.#hearKept(world.store);
     observed.loop = await startLoop(world, policy, settings, undefined, { observer: observed });
     return observed;
+  }
+
+  /** As the shared store says which probes have ended. */
+  #hearKept(store: Store): void {
+    const [commit, finished] = [store.commit.bind(store), store.finished.bind(store)];
+    store.commit = async (looks) => {
+      const kept = await commit(looks);
+      this.fleet.kept(looks.map(({ probeId }) => probeId));
+      return kept;
+    };
+    store.finished = async (ids) => {
+      const kept = await finished(ids);
+      this.fleet.kept(ids);
+      return kept;
+    };
   }
 
   run(): void {

@@ -197,9 +197,11 @@ export function verdict(
   };
   if (!projection && !word.told) return look;
   const title = page.title ?? state.seenTitle;
+  const { finding } = observation;
   return {
     ...look,
     ...(projection ? { projection } : {}),
+    ...(finding === undefined ? {} : { cause: finding }),
     ...(word.told
       ? {
           change: {

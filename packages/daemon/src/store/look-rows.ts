@@ -23,7 +23,7 @@ interface More {
   readonly news?: News;
 }
 
-export type News = Pick<Look, 'probeId' | 'endedAtMs' | 'projection' | 'raw' | 'change' | 'deliveries'>;
+export type News = Pick<Look, 'probeId' | 'cause' | 'endedAtMs' | 'projection' | 'raw' | 'change' | 'deliveries'>;
 
 export interface ReadRow {
   readonly pageId: string;
@@ -69,10 +69,11 @@ function modelless({ model: _model, ...rest }: PageState): readonly StateValue[]
   return stateValues(rest);
 }
 
-function newsOf({ probeId, endedAtMs, projection, raw, change, deliveries }: Look): News {
+function newsOf({ probeId, cause, endedAtMs, projection, raw, change, deliveries }: Look): News {
   return {
     probeId,
     endedAtMs,
+    ...(cause === undefined ? {} : { cause }),
     ...(projection ? { projection } : {}),
     ...(raw === undefined ? {} : { raw }),
     ...(change ? { change } : {}),

@@ -2,10 +2,10 @@
  * What every look writes: its page's state, a line of the page's history, and where it brought something, all that follows from
  * it. Runs inside the transaction of whoever calls, in the process's own thread or in the one that writes (`writer.ts`).
  */
-import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
 import { Archive, type NewWords } from './archive.ts';
+import { changeId } from './change-id.ts';
 import { type LookRows, type News, type ReadRow, readRows } from './look-rows.ts';
 import { SqliteOutbox } from './outbox.ts';
 import { stateColumns } from './rows.ts';
@@ -81,20 +81,18 @@ export class LookWrites {
   }
 
   #bring(pk: number, atMs: number, news: News, words: NewWords[]): Change | undefined {
-    const { probeId, endedAtMs, projection, raw, change, deliveries } = news;
+    const { endedAtMs, projection, raw, change, deliveries } = news;
     if (projection) {
       const { version } = this.#sql('SELECT version FROM states WHERE pk = ?').get(pk) as { version: number };
       words.push(this.#archive.keep(pk, version, atMs, projection, raw));
     }
     if (!change) return undefined;
-    const logged = this.#log(change, probeId);
+    const logged = this.#log(change, changeId(news, change));
     this.#outbox.plan(logged, deliveries ?? [], endedAtMs);
     return logged;
   }
 
-  /** A change's id follows from the probe and the page, so a look that is kept twice is still one change. */
-  #log(entry: Omit<Change, 'sequence' | 'id'>, probeId: string): Change {
-    const id = hash('sha256', `${probeId}\n${entry.pageId}\n${entry.kind}`, 'hex').slice(0, 24);
+  #log(entry: Omit<Change, 'sequence' | 'id'>, id: string): Change {
     const { next } = this.#sql('SELECT coalesce(max(sequence), 0) + 1 AS next FROM changes').get() as { next: number };
     const change: Change = { sequence: next, id, ...entry };
     this.#sql('INSERT INTO changes VALUES (?, ?, ?, ?, ?)').run(

@@ -66,6 +66,8 @@ export interface Look {
   readonly after?: Pick<PageState, 'looks' | 'lastLookMs'>;
   /** The new version, when there is one. */
   readonly projection?: Projection;
+  /** What its changes are known by, where that is not its probe. */
+  readonly cause?: string;
   /** The entry for the log of changes, without what only the store can give it. */
   readonly change?: Omit<Change, 'sequence' | 'id'>;
   /** The page as it came, where it is kept beside the projection. */

@@ -28,12 +28,23 @@ export interface Observation {
   readonly unchangedLooks?: number;
   /** How long after it was made an observer told of the look: it was without its link, or had more to tell. */
   readonly toldAfterMs?: number;
-  /** It was made before others looked at the page and told of after that; whether more of the kind is to be told. */
-  readonly overtaken?: { readonly more: boolean };
+  /** What the observer that tells of it calls it: however often and with whichever probe that comes, it is one finding. */
+  readonly finding?: string;
+  /** It was made before others looked at the page and told of after that. */
+  readonly overtaken?: Overtaking;
   /** How long its requests waited for their turn at the wire. */
   readonly heldMs?: number;
   /** Where the site stands, as far as that was seen. */
   readonly server?: SiteServer;
+}
+
+export interface Overtaking {
+  /** Whether more of the kind is to be told. */
+  readonly more: boolean;
+  /** The observer that saw it while it was only tried at the site: it is told where no version of the page is like it, and says who saw it. */
+  readonly triedFrom?: string;
+  /** Nobody vouches for whoever saw it: it is told only where the page has changed again after it, by our own looks. */
+  readonly doubted?: true;
 }
 
 /**
