@@ -190,13 +190,19 @@ function troubleOf(
 ): Fault | undefined {
   if (source.media !== 'html') return undefined;
   const wasJson = state && (state.media === 'json' || state.format === 'json');
-  const suspicious = source.text.length < 200_000 || projection === undefined;
+  const suspicious = (source.text.length < 200_000 || projection === undefined) && !saysMuch(source, projection);
   const visible = suspicious ? visibleText(source.tree(), true, faceTextMax) : undefined;
   if (visible !== undefined && isWall(source.text, visible)) return wallFault;
   // Without an earlier copy to hold it against, a page that gives what is selected is taken at its word.
   const had = state === undefined || state.body === '' ? projection !== undefined : state.password;
   if (visible !== undefined && isLogin(source.text, visible, source.url, had)) return loginFault;
   return wasJson ? notJsonFault : undefined;
+}
+
+/** Where all its text is watched, what was taken from the page shows that it says more than a form or a check for robots. */
+function saysMuch({ select, options }: Source, projection: Projection | undefined): boolean {
+  const isAll = select.kind === 'text' && options.normalise.replace.length === 0;
+  return isAll && projection !== undefined && projection.text.length >= faceTextMax;
 }
 
 function unreadable(fault: Fault, settings: string, state: DetectState | undefined, input: DetectInput): Detected {
