@@ -148,6 +148,17 @@ test('a look that was compared with something else than the last one is not kept
   // Read anew, the change is found.
   const kept = await store.commit([fetched('three', 5_000, standing)]);
   expect(kept).toMatchObject({ kind: 'kept', value: [{ toVersion: 3 }] });
+  // What an observer found is told once, with whichever probe it comes: the page does not go back to it.
+  const third = (await store.page(before.page.id))!;
+  const cause = 'near/finding';
+  expect(await store.commit([{ ...fetched('four', 6_000, third), cause }])).toMatchObject({
+    value: [{ toVersion: 4 }],
+  });
+  await store.commit([fetched('five', 7_000, (await store.page(before.page.id))!)]);
+  const again = { ...fetched('four', 8_000, (await store.page(before.page.id))!), cause };
+  expect(await store.commit([again])).toEqual({ kind: 'kept', value: [] });
+  expect(doubted).toHaveLength(3);
+  expect((await store.page(before.page.id))!.state.version).toBe(5);
   await store.close();
 });
 
