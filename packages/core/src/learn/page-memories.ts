@@ -90,6 +90,27 @@ export class PageMemories {
     return rate;
   }
 
+  /**
+   * The mean intensity over the steady wait after a look of this cost, sqrt(2 cost / r) with the long-run rate r, over the intensity
+   * `gap` after the last look: of a burst little lasts so long.
+   */
+  lasting(page: number, gap: number, cost: number): number {
+    const { weights } = this.of(page);
+    let steady = 0;
+    for (let b = 0; b < bases; b++) steady += weights[b]! * this.states.base[page * bases + b]!;
+    if (!(steady > 0 && cost > 0)) return 1;
+    const wait = Math.sqrt((2 * cost) / steady);
+    let rate = steady;
+    let mean = steady;
+    for (let k = 0; k < scales; k++) {
+      const scale = memoryScales[k]!;
+      const left = weights[bases + k]! * this.states.counts[page * scales + k]! * Math.exp(-gap / scale);
+      rate += left / scale;
+      mean += (left * -Math.expm1(-wait / scale)) / wait;
+    }
+    return mean / rate;
+  }
+
   save(): number[][] {
     return this.byContext.map((weights) => weights.save());
   }

@@ -80,3 +80,17 @@ test('fifty entries whose times are known are fifty changes for every voice', ()
   models.outlook(0, 61 * day);
   expect(models.mass).toBeGreaterThan(25);
 });
+
+test('what lasts of an intensity is all of it where nothing happened, and little of a burst', () => {
+  const models = new PageModels();
+  models.guessRate(1 / (30 * day));
+  models.open(0, [0], 0);
+  expect(models.lasting(0, day, 3600)).toBe(1);
+  for (let look = 1; look <= 20; look++) models.learn(0, 10 * day + look * 300, true);
+  const now = 10 * day + 6000;
+  const short = models.lasting(0, now, 60);
+  const long = models.lasting(0, now, 12 * 3600);
+  expect(long).toBeLessThan(0.5 * short);
+  expect(long).toBeGreaterThan(0);
+  expect(models.lasting(0, 200 * day, 12 * 3600)).toBeGreaterThan(0.9);
+});

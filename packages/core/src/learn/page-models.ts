@@ -143,6 +143,11 @@ export class PageModels {
     this.together = this.shared(page, last);
   }
 
+  /** What of the intensity at `now` will last over the wait after a look of this cost, 0 to 1. */
+  lasting(page: number, now: number, cost: number): number {
+    return this.memories.lasting(page, Math.max(0, now - this.states.last[page]!), cost);
+  }
+
   /** How far the page's rhythm is to be believed, and when its next stretch ends after `now`; Infinity beyond the last. */
   rhythmSay(page: number): number {
     return this.parts.rhythm ? this.rhythms.say(page, this.states.changes[page]! - 1) : 0;

@@ -7,10 +7,17 @@ import { type Asked, Ripeness } from './ripeness.ts';
 const day = 86_400;
 
 /** The ripeness of a page, a day after its last look, of which this is believed. */
-function ripeness(loss: NonNullable<Asked['loss']>, mass: number, together: number, price: number): number {
+function ripeness(loss: NonNullable<Asked['loss']>, mass: number, together: number, price: number, lasts = 1): number {
   const outlook = { mass, together, rate: 1 / day, even: 1 / day, evenMass: mass, weekSay: 0 };
   const week = new WeekShape();
-  const models = { ...outlook, weeks: { all: week }, week: () => week, outlook: () => {}, lastLook: () => 0 };
+  const models = {
+    ...outlook,
+    weeks: { all: week },
+    week: () => week,
+    outlook: () => {},
+    lastLook: () => 0,
+    lasting: () => lasts,
+  };
   const prices = { of: () => price };
   const all = new Ripeness(models as unknown as PageModels, prices as unknown as LookPrices, { loss });
   all.open({ page: 0, site: 0, folder: 0, weight: 1, spacingSeconds: 0 });
@@ -36,6 +43,15 @@ test('a page surely changed is looked at even where looks are dear, one that may
   expect(ripeness('staleness', 0, 0.5, 0.95 * day)).toBeLessThan(1);
   // Where a look costs more than a copy is ever worth, none pays.
   expect(ripeness('staleness', 30, 0, 1.1 * day)).toBeLessThan(1);
+});
+
+test('a burst that will not last is looked at for fresh copies, once it is likelier to be stale than to change again for the price', () => {
+  // At a steady rate the first mark of the two decides.
+  expect(ripeness('staleness', 0.7, 0, 0.3 * day)).toBeLessThan(1);
+  expect(ripeness('staleness', 0.7, 0, 0.3 * day, 0.1)).toBeGreaterThan(1);
+  expect(ripeness('staleness', 0.3, 0, 0.3 * day, 0.1)).toBeLessThan(1);
+  expect(ripeness('staleness', 30, 0, 1.1 * day, 0.1)).toBeLessThan(1);
+  expect(ripeness('obsolescence', 0.7, 0, 0.3 * day, 0.1)).toBe(ripeness('obsolescence', 0.7, 0, 0.3 * day));
 });
 
 test('for few changes both marks are one', () => {

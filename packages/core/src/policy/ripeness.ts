@@ -96,21 +96,27 @@ export class Ripeness {
     const { weight } = terms;
     const price = this.priceOf(page);
     const hours = this.hoursThatMatter(page);
-    if (hours) return this.overMark(terms, models.evenMass, (price * models.even) / (weight * hours.usual));
+    const lasting = this.isForStaleness(terms) ? models.lasting(page, now, price / weight) : 1;
+    if (hours) return this.overMark(terms, models.evenMass, (price * models.even) / (weight * hours.usual), lasting);
     const worth = weight * (evenly ? 1 : this.hours.at(terms, now));
     if (terms.fades)
       return this.fadingRipeness(terms, models.mass + models.together, now - models.lastLook(page), worth, price);
-    return this.overMark(terms, models.mass, (price * models.rate) / worth);
+    return this.overMark(terms, models.mass, (price * models.rate) / worth, lasting);
   }
 
-  /** After `outlook`: what was missed against the mark of revisit.ts; `mark` is price x intensity / worth. */
-  private overMark(terms: Terms, mass: number, mark: number): number {
+  private isForStaleness(terms: Terms): boolean {
+    return (terms.loss ?? this.asked.loss) === 'staleness';
+  }
+
+  /** After `outlook`: what was missed against the marks of revisit.ts; `mark` is price x intensity / worth, of which a part lasts. */
+  private overMark(terms: Terms, mass: number, mark: number, lasting: number): number {
     const { together } = this.models;
-    if ((terms.loss ?? this.asked.loss) !== 'staleness') return (mass + together) / Math.sqrt(2 * mark);
+    if (!this.isForStaleness(terms)) return (mass + together) / Math.sqrt(2 * mark);
     // A copy is fresh with exp(-mass), and if no sibling's change was its own: the changes that would leave as small a chance.
     const missed = mass - Math.log1p(-Math.min(together, surelyTogether));
-    // For small U both marks agree: 1 - (1 + U) exp(-U) is U^2 / 2 there.
-    return Math.sqrt(Math.max(0, missed < 1e-3 ? missed ** 2 / 2 : 1 - (1 + missed) * Math.exp(-missed)) / mark);
+    // For small U both losses have the same mark: 1 - (1 + U) exp(-U) is U^2 / 2 there.
+    const freed = missed < 1e-3 ? missed ** 2 / 2 : Math.max(0, 1 - (1 + missed) * Math.exp(-missed));
+    return Math.min(Math.sqrt(freed / (mark * lasting)), -Math.expm1(-missed) / mark);
   }
 
   /** The mark of a page whose changes fade (loss/fading.ts), at the rate at which they are believed to have come. */
