@@ -116,6 +116,9 @@ export class Robot {
     if (said === 'no') return undefined;
     if (said === 'back' || pulse.sleptSince(sinceMs)) return this.#handBack(probe);
     const observation = await observer.observe(probe, undefined, () => leave.holds());
-    return leave.isOver || pulse.sleptSince(sinceMs) ? this.#handBack(probe) : packObservation(observation);
+    if (leave.isOver || pulse.sleptSince(sinceMs)) return this.#handBack(probe);
+    // Whoever finds pages from this one must know which of them nobody may visit.
+    const robots = probe.discovers ? observer.robotsOf?.(new URL(probe.url).origin).rules : undefined;
+    return packObservation(robots ? { ...observation, robots } : observation);
   }
 }

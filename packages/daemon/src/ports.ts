@@ -2,6 +2,7 @@
 export type { NoisePart } from './detect/noise.ts';
 export { ignoredOf } from './detect/shown.ts';
 export { Lately } from './lately.ts';
+export { type RobotsRules, isAllowed, parseRobots } from './observe/robots-text.ts';
 export { changeId } from './store/change-id.ts';
 export { type Locked, lockFolder } from './store/lock.ts';
 export { makeFolder } from './store/make-folder.ts';

@@ -25,6 +25,7 @@ class Looker implements Observer {
   readonly looked: string[] = [];
   hold: Promise<void> = Promise.resolve();
   outcome: Observation['outcome'] = { kind: 'not-modified' };
+  robotsOf?: NonNullable<Observer['robotsOf']>;
 
   async observe(asked: Probe): Promise<Observation> {
     this.looked.push(asked.id.split('.')[0]!);
@@ -92,6 +93,22 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     const { outcome } = await (await carrier()).observe(probe());
     const sentence = expect.stringMatching(/^Robot frankfurt-1 says: a.example leads to 10.0.0.1 .*--allow-network/);
     expect(outcome).toEqual({ kind: 'refused', fault: { code: 'address-refused', sentence }, onlyHere: true });
+  });
+
+  test('of a page from which others are found brings what robots.txt forbids, as its robot has read it', async () => {
+    const no = { allow: false, path: '/private' };
+    robot().robotsOf = () => ({
+      crawlDelayMs: undefined,
+      sitemaps: [],
+      rules: [{ allow: true, path: '/private/b*/c$' }, no],
+    });
+    const carried = await carrier();
+    await carried.observe(probe());
+    const said = () =>
+      ['a', 'private/a', 'private/b/c', 'private/b/c?d'].map((path) => carried.allows(`https://${site}/${path}`));
+    expect(said()).toEqual([undefined, undefined, undefined, undefined]);
+    await carried.observe({ ...probe(), discovers: true });
+    expect(said()).toEqual([true, false, true, false]);
   });
 
   test('that another coordinator sent is answered here without a second look', async () => {

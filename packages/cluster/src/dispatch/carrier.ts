@@ -14,12 +14,14 @@
  * its probe by the id under which it went out, which only those know who were given it.
  */
 import { type ConsumerMessages, type JetStreamClient, jetstream } from '@nats-io/jetstream';
-import { type MsgHdrs, type NatsConnection, type Subscription, headers } from '@nats-io/transport-node';
+import { type MsgHdrs, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe, RobotReport } from 'revisit/ports';
 import { Alive } from './alive.ts';
 import { type Handable, handOn } from './by-hand.ts';
 import { CrewBook } from './crew-book.ts';
 import { hearBeginners, leaveMs, whoIs } from './leave.ts';
+import { sayNotice } from './notice.ts';
+import { RobotsHeard } from './robots-heard.ts';
 import type { Seal } from './seal.ts';
 import { consumers, pullMs, sameWithinMs, shardOf, silenceMsMax, streams, subjects, usualLeaseMs } from './streams.ts';
 import { isThere, waitingAt, waitsAt } from './whereabouts.ts';
@@ -43,8 +45,6 @@ const unheardMax = 256;
 const watchedMax = 64;
 /** More answers never come late. */
 const lostMax = 10_000;
-/** Ids of pages in one notice: well below the 1 MB that NATS takes. */
-const noticeIdsMax = 10_000;
 /** Longer than any look takes: whoever has the probe and only says that it is at it is waited for no longer. */
 const heldMsMax = 10 * 60_000;
 /** For how long the server surely knows an id again. */
@@ -95,6 +95,7 @@ export class Carrier implements Observer {
   /** Who knows which sites are observed from elsewhere; nobody's until the loop runs. */
   fleet: Fleet | undefined;
   readonly #reach: Reach;
+  readonly #robotsHeard = new RobotsHeard();
 
   constructor(connection: NatsConnection, clock: Clock, seal: Seal, replicas = 1, leaseMs?: number) {
     this.#seal = seal;
@@ -202,10 +203,17 @@ export class Carrier implements Observer {
     }
     const whose = `${observer === undefined ? 'Robot' : 'Observer'} ${from}`;
     const observation = inOurTime(byOwnNetworks(said, whose), probe, open.startedAtMs, this.#clock.nowMs());
-    if (observer === undefined) this.fleet?.fromHome(observation);
+    if (observer === undefined) {
+      this.#robotsHeard.heard(observation);
+      this.fleet?.fromHome(observation);
+    }
     if (this.#lost.delete(open.sealed)) this.onLate(observation);
     else this.#end(open, observation);
     return observation;
+  }
+
+  allows(url: string): boolean | undefined {
+    return this.#robotsHeard.allows(url);
   }
 
   #report(observer: string, pieces: readonly Uint8Array[], probe: Probe): Observation | undefined {
@@ -378,16 +386,8 @@ export class Carrier implements Observer {
     this.#handBack(open, sentence);
   }
 
-  /** Words between coordinators that are worth hearing and no loss when missed. */
   notice(kind: string, ids: readonly string[]): void {
-    if (this.#connection.isClosed()) return;
-    const words = headers();
-    words.set('kind', kind);
-    // At least one, as a notice may be about no page.
-    for (let from = 0; from === 0 || from < ids.length; from += noticeIdsMax) {
-      const some = ids.slice(from, from + noticeIdsMax);
-      this.#connection.publish(subjects.notice, JSON.stringify(some), { headers: words });
-    }
+    sayNotice(this.#connection, kind, ids);
   }
 
   close(): Promise<void> {

@@ -98,6 +98,9 @@ const orNone =
     value === undefined || fits(value);
 const isAddress = orNone((value) => isText(value) && /^https?:\/\//.test(value as string));
 
+const isRule = (rule: { readonly allow?: unknown; readonly path?: unknown } | null): boolean =>
+  typeof rule?.allow === 'boolean' && isText(rule.path);
+
 /** What is wrong with the form of what anybody with a key has said; undefined when nothing is. */
 export function malformed(said: Omit<Observation, 'probe'>): string | undefined {
   const { outcome, startedAtMs, endedAtMs, bytesReceived, requests, finalUrl, movedTo, latencyMs, crawlDelayMs } = said;
@@ -107,6 +110,8 @@ export function malformed(said: Omit<Observation, 'probe'>): string | undefined 
   if (![finalUrl, movedTo].every(isAddress)) return `an answer from ${finalUrl ?? movedTo}`;
   if (said.sitemaps !== undefined && !(Array.isArray(said.sitemaps) && said.sitemaps.every(isText)))
     return 'sitemaps that are none';
+  if (said.robots !== undefined && !(Array.isArray(said.robots) && said.robots.every(isRule)))
+    return 'rules that are none';
   if (said.watchedForMs !== undefined) return 'a mandate that nobody gave';
   if (said.toldAfterMs !== undefined || said.overtaken !== undefined) return 'an age that is reckoned here';
   if (said.finding !== undefined) return 'a finding that is named elsewhere';

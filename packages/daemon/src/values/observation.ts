@@ -20,6 +20,8 @@ export interface Observation {
   readonly crawlDelayMs?: number;
   /** Sitemaps that robots.txt names, where the probe asks for them and there are any. */
   readonly sitemaps?: readonly string[];
+  /** What robots.txt of the probe's origin says, from one who looks elsewhere, where the probe asks for it: the rules that decide first. */
+  readonly robots?: RobotsUnderstood['rules'];
   /** From asking to the first byte of the last answer: what the site's speed looks like from here. */
   readonly latencyMs?: number;
   /** Whoever looked stays there for so long, looks on by itself and tells of changes: nobody need ask before. */

@@ -16,7 +16,7 @@ export interface Probe {
   readonly validators: Validators;
   readonly headers?: Readonly<Record<string, string>>;
   readonly render?: boolean;
-  /** Its page is a root of discovery: the observation says which sitemaps robots.txt names. */
+  /** Its page is a root of discovery: the observation says which sitemaps robots.txt names, and what it forbids where nobody else could know. */
   readonly discovers?: boolean;
 }
 
