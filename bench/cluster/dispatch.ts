@@ -16,7 +16,7 @@ async function dispatchCost(nats: string): Promise<{ readonly ms: number; readon
   await ensureStreams(connection);
   const carrier = new Carrier(connection, systemClock, sealWith(Buffer.from('bench')));
   for (let shard = 0; shard < shardCount; shard++) {
-    await carrier.listen(shard);
+    carrier.listen(shard);
     carrier.admit(shard);
   }
   const blind: Observer = {

@@ -37,7 +37,7 @@ test.skipIf(place === undefined)(
     const connection = await connect({ servers: nats.url });
     await ensureStreams(connection);
     const carrier = new Carrier(connection, systemClock, sealWith(Buffer.from('key')));
-    await carrier.listen(shardOf(site));
+    carrier.listen(shardOf(site));
     carrier.admit(shardOf(site));
     let count = 0;
     const look = () =>

@@ -269,7 +269,7 @@ export class Coordinator {
 
   async #gain(loop: TurnedLoop, shard: number): Promise<void> {
     const losses = this.#losses[shard];
-    await this.carrier?.listen(shard);
+    this.carrier?.listen(shard);
     // A shard that was given up a moment ago: what its last looks found must be read with its pages.
     await loop.batchOver();
     const batches: (readonly WatchedPage[])[] = [];

@@ -131,7 +131,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       const home = await as('home');
       const site = 'a.example';
       const carrier = new Carrier(home, systemClock, seal);
-      await carrier.listen(shardOf(site));
+      carrier.listen(shardOf(site));
       carrier.admit(shardOf(site));
       const stop = await work('r1');
       const probe = { id: 'p1', url: `https://${site}/`, site, pageIds: [], atMs: 0, validators: {} };
@@ -143,7 +143,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
     test('a robot cannot answer what it was not given, nor keep another from answering', async () => {
       const site = 'a.example';
       const carrier = new Carrier(await as('home'), systemClock, seal);
-      await carrier.listen(shardOf(site));
+      carrier.listen(shardOf(site));
       carrier.admit(shardOf(site));
       const probe = { id: 'p-7', url: `https://${site}/`, site, pageIds: [], atMs: 0, validators: {} };
       const open = carrier.observe(probe);
@@ -282,7 +282,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
     test('a robot whose key is taken back says so and ends, and what it had goes to others', async () => {
       const site = 'b.example';
       const carrier = new Carrier(await as('home'), systemClock, seal);
-      await carrier.listen(shardOf(site));
+      carrier.listen(shardOf(site));
       carrier.admit(shardOf(site));
       const reach = { nats: url, natsKey: join(folder, 'r3.nk'), natsCa: ca };
       const said: string[] = [];

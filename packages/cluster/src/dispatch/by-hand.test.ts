@@ -75,6 +75,20 @@ describe.skipIf(locate('nats-server') === undefined)('while the queues do not mo
     expect(sender.linked).toBe(true);
   });
 
+  test('whoever takes over a shard then hands out at once, and hears the queue when it moves again', async () => {
+    await takeAway(...Object.values(streams));
+    const sender = carrier();
+    sender.listen(shard);
+    const looked = robot('r1');
+    const asked = probe(systemClock.nowMs());
+    expect(await sender.observe(asked)).toMatchObject(seen);
+    await ensureStreams(connection);
+    const manager = await jetstreamManager(connection);
+    const consumer = () => manager.consumers.info(streams.observations, consumers.shard(shard));
+    while ((await consumer()).num_waiting === 0) await systemClock.sleep(20);
+    expect(looked).toEqual([asked.id]);
+  });
+
   test('what the queue has and hands to nobody is looked at, and no second time when it does', async () => {
     const manager = await jetstreamManager(connection);
     await manager.consumers.delete(streams.probes, consumers.robots);

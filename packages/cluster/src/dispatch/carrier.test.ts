@@ -61,7 +61,7 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
   async function carrier(clock: Clock = systemClock): Promise<Carrier> {
     const made = new Carrier(connection, clock, seal);
     stops.push(() => void made.close());
-    await made.listen(shardOf(site));
+    made.listen(shardOf(site));
     made.admit(shardOf(site));
     return made;
   }
@@ -141,7 +141,7 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     await systemClock.sleep(500);
     first.silence(shardOf(site));
     await Promise.all(given);
-    await first.listen(shardOf(site));
+    first.listen(shardOf(site));
     first.admit(shardOf(site));
     const taken = [asked, beside].map((each) => first.observe(each));
     const looker = robot();
@@ -271,7 +271,7 @@ describe.skipIf(locate('nats-server') === undefined)('a probe', () => {
     const asked = probe();
     await handedOutAgain(asked);
     const open = sender.observe(asked);
-    await sender.listen(shardOf(site));
+    sender.listen(shardOf(site));
     sender.admit(shardOf(site));
     const looker = robot();
     expect(await open).toMatchObject({ requests: 0, outcome: { fault: { code: 'robot-lost' } } });

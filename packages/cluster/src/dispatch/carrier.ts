@@ -13,17 +13,18 @@
  * was believed to be lost it is a look all the same (`onLate`): what it saw may be gone by the next. An answer names
  * its probe by the id under which it went out, which only those know who were given it.
  */
-import { type ConsumerMessages, type JetStreamClient, jetstream } from '@nats-io/jetstream';
+import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
 import { type MsgHdrs, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import type { Clock, Observation, Observer, Probe, RobotReport } from 'revisit/ports';
 import { Alive } from './alive.ts';
 import { type Handable, handOn } from './by-hand.ts';
 import { CrewBook } from './crew-book.ts';
+import { hearResults } from './hearing.ts';
 import { hearBeginners, leaveMs, whoIs } from './leave.ts';
 import { sayNotice } from './notice.ts';
 import { RobotsHeard } from './robots-heard.ts';
 import type { Seal } from './seal.ts';
-import { consumers, pullMs, sameWithinMs, shardOf, silenceMsMax, streams, subjects, usualLeaseMs } from './streams.ts';
+import { sameWithinMs, shardOf, silenceMsMax, streams, subjects, usualLeaseMs } from './streams.ts';
 import { isThere, waitingAt, waitsAt } from './whereabouts.ts';
 import { packErrand } from '../observers/errand.ts';
 import type { Fleet } from '../observers/fleet.ts';
@@ -83,7 +84,7 @@ export class Carrier implements Observer {
   readonly #open = new Map<string, Open>();
   /** Handed back as lost, oldest first; their answers may come after all. */
   readonly #lost = new Map<string, Open>();
-  readonly #listening = new Map<number, ConsumerMessages>();
+  readonly #listening = new Map<number, () => void>();
   /** Of shards for which looks are let begin. */
   readonly #admitting = new Map<number, Subscription>();
   readonly #closed = new AbortController();
@@ -132,12 +133,10 @@ export class Carrier implements Observer {
   }
 
   /** From now on this process takes what comes back for the shard. */
-  async listen(shard: number): Promise<void> {
+  listen(shard: number): void {
     if (this.#listening.has(shard)) return;
-    const consumer = await this.#stream.consumers.get(streams.observations, consumers.shard(shard));
-    const messages = await consumer.consume({ max_messages: 256, expires: pullMs });
-    this.#listening.set(shard, messages);
-    void this.#take(messages);
+    const stop = hearResults(this.#connection, this.#clock, shard, (message) => this.#arrived(message));
+    this.#listening.set(shard, stop);
   }
 
   /** From now on this process says which looks of the shard may begin; what is open by now went out from another. */
@@ -159,19 +158,12 @@ export class Carrier implements Observer {
 
   /** The shard is somebody else's: what is open of it ends here, and goes on there. */
   silence(shard: number): void {
-    this.#listening.get(shard)?.stop();
+    this.#listening.get(shard)?.();
     this.#listening.delete(shard);
     this.#admitting.get(shard)?.unsubscribe();
     this.#admitting.delete(shard);
     for (const open of this.#open.values()) if (open.shard === shard) this.#handBack(open, 'Its shard was given up.');
     for (const [sealed, open] of this.#lost) if (open.shard === shard) this.#lost.delete(sealed);
-  }
-
-  async #take(messages: ConsumerMessages): Promise<void> {
-    for await (const message of messages) {
-      message.ack();
-      this.#arrived(message);
-    }
   }
 
   /** A piece of an answer, by the queue or by hand. */

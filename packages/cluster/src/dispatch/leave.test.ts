@@ -79,7 +79,7 @@ describe.skipIf(locate('nats-server') === undefined)('a look of several requests
   async function carrier(): Promise<Carrier> {
     const made = new Carrier(home, systemClock, sealWith(Buffer.from('key')));
     stops.push(() => made.close());
-    await made.listen(shard);
+    made.listen(shard);
     made.admit(shard);
     return made;
   }
@@ -124,7 +124,7 @@ describe.skipIf(locate('nats-server') === undefined)('a look of several requests
     await lost;
     const taking = new Carrier(home, systemClock, sealWith(Buffer.from('key')));
     stops.push(() => taking.close());
-    await taking.listen(shard);
+    taking.listen(shard);
     const open = taking.observe(asked);
     taking.admit(shard);
     await systemClock.sleep(leaveMs / 10);
