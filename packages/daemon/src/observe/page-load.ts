@@ -7,8 +7,11 @@
  * (the server's trouble, time, our own politeness) makes the whole look one that failed. A part that is not there for good
  * (404, forbidden by robots.txt, no such host) is missing in every browser like ours, and the page is as it is; so is one
  * that has failed at every look for a day.
+ *
+ * Where scripts lead the page to another address, that is the document from then on, and held to what any document is held to:
+ * one that does not come, or that says there is trouble, is not what the page says.
  */
-import type { Route } from 'playwright-core';
+import type { Page, Request, Route } from 'playwright-core';
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
@@ -92,20 +95,23 @@ export class PageLoad {
     this.#ending.abort();
   }
 
-  async supply(route: Route): Promise<void> {
+  async supply(route: Route, page: Page): Promise<void> {
     const request = route.request();
     const document = this.#document;
-    if (request.isNavigationRequest() && request.url() === document.url.href) return answer(route, document);
+    const leads = isDocumentOf(page, request);
+    if (leads && request.url() === document.url.href) return answer(route, document);
     const url = URL.parse(request.url());
     const wanted =
       url && /^https?:$/.test(url.protocol) && request.method() === 'GET' && !shownOnly.has(request.resourceType());
+    if (leads && !wanted) this.#miss(this.#leadsTo(url, 'that is no page to be asked for'));
     if (!wanted || this.#ending.signal.aborted) return route.abort();
     url.hash = '';
-    const needed = tells.has(request.resourceType()) && !this.#isRepeated(url);
+    const needed = (leads || tells.has(request.resourceType())) && !this.#isRepeated(url);
     const { requestsMax, bytesMax } = this.#known.limits;
     if (++this.#requests > requestsMax || this.bytesReceived > bytesMax) {
       const most = this.#requests > requestsMax ? `${requestsMax} parts` : `${bytesMax} bytes`;
-      if (needed) this.#miss(fault('render-incomplete', `${this.#ask.url.host}: the page loads more than ${most}`));
+      if (needed || leads)
+        this.#miss(fault('render-incomplete', `${this.#ask.url.host}: the page loads more than ${most}`));
       return route.abort();
     }
     if (needed) this.#awaited++;
@@ -114,7 +120,9 @@ export class PageLoad {
       this.#awaited--;
       this.#lastMs = performance.now();
     });
-    if (needed && !this.#ending.signal.aborted) this.#judge(url, part);
+    if (this.#ending.signal.aborted) return route.abort();
+    if (leads) this.#judgeDocument(url, part);
+    else if (needed) this.#judge(url, part);
     return part.kind === 'answered' ? answer(route, part) : route.abort();
   }
 
@@ -148,14 +156,23 @@ export class PageLoad {
     return part;
   }
 
+  #judgeDocument(url: URL, part: Answer): void {
+    const why = troubleOf(url, part);
+    if (why !== undefined) this.#miss(this.#leadsTo(url, why), part);
+  }
+
+  #leadsTo(url: URL | null, why: string): ReturnType<typeof fault> {
+    const { host } = this.#ask.url;
+    return fault('render-incomplete', `${host}: the page leads to ${url ? nameOf(url, host) : 'nowhere'}: ${why}`);
+  }
+
   #judge(url: URL, part: Answer): void {
     const { troubles } = this.#known;
     if (isForGood(part)) return troubles.forget(url.href);
     if (troubles.isLasting(url.href)) return;
     const { host } = this.#ask.url;
-    const name = (url.host === host ? '' : url.host) + url.pathname.slice(0, 200);
     const why = part.kind === 'answered' ? `${url.host} answers ${part.status}` : part.fault.sentence;
-    const notWhole = fault('render-incomplete', `${host}: the page is not whole without ${name}: ${why}`);
+    const notWhole = fault('render-incomplete', `${host}: the page is not whole without ${nameOf(url, host)}: ${why}`);
     this.#miss(notWhole, part);
   }
 
@@ -167,6 +184,22 @@ export class PageLoad {
     this.end();
     this.#missed();
   }
+}
+
+/** Whether that is what the page itself is to show, and not one of its frames. */
+function isDocumentOf(page: Page, request: Request): boolean {
+  return request.isNavigationRequest() && request.frame() === page.mainFrame();
+}
+
+/** As a sentence about a page of that host calls it. */
+function nameOf(url: URL, host: string): string {
+  return (url.host === host ? '' : url.host) + url.pathname.slice(0, 200);
+}
+
+/** Why an answer is no document to be shown; undefined where it is one. */
+function troubleOf(url: URL, part: Answer): string | undefined {
+  if (part.kind !== 'answered') return part.fault.sentence;
+  return part.status >= 200 && part.status < 300 ? undefined : `${url.host} answers ${part.status}`;
 }
 
 /** Faults of a part that every browser like ours would meet at every look. */

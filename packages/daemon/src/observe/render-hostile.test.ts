@@ -20,7 +20,8 @@ const text = (seen: Awaited<ReturnType<WebObserver['observe']>>) =>
         .replaceAll(/<script[^]*?<\/script>|<[^>]*>/g, '')
     : JSON.stringify(seen.outcome);
 
-const html = (response: ServerResponse, body: string) => response.setHeader('content-type', 'text/html').end(body);
+const html = (response: ServerResponse, body: string, status = 200) =>
+  response.writeHead(status, { 'content-type': 'text/html' }).end(body);
 
 function observing(options: Parameters<typeof observerOn>[0] = {}) {
   const observer = observerOn({ chromium: locate('chromium'), ...options });
@@ -68,4 +69,49 @@ describe.skipIf(locate('chromium') === undefined)('a page in the browser', () =>
     await sleep(1_500);
     expect(datagrams.count()).toBe(0);
   });
+
+  test('that leads elsewhere is seen there, and was not seen where that fails: no browser’s words are the page’s', async () => {
+    const dead = await serve((_request, response) => response.end());
+    await dead.close();
+    const inside = await serve((_request, response) => html(response, 'secret'), undefined, '127.0.0.2');
+    const leads: Record<string, string> = {
+      '/next': 'arrived',
+      [`${dead.origin}/`]: 'nothing listens there',
+      'http://nobody.invalid/': 'nobody.invalid',
+      [`${inside.origin}/`]: 'which is not visited',
+      '/forbidden': 'asks robots not to visit',
+      '/trouble': 'answers 500',
+      '/nothing': 'answers 404',
+      'javascript:post.submit()': 'no page to be asked for',
+    };
+    const look = observing({ allowNetworks: ['127.0.1.0/24', '127.0.0.1/32'] });
+    const seen: Record<string, string> = {};
+    let host = 0;
+    for (const to of Object.keys(leads)) {
+      // Each at a site of its own, as some close theirs.
+      const server = await serve(
+        (request, response) => {
+          if (request.url === '/next') html(response, 'arrived');
+          else if (request.url === '/trouble') html(response, 'Sorry', 500);
+          else if (request.url === '/nothing') html(response, 'Sorry', 404);
+          else
+            html(
+              response,
+              `here<form id=post method=post action="/next"></form>
+               <script>onload = () => setTimeout(() => (location.href = '${to}'), 300)</script>`,
+            );
+        },
+        (_request, response) => response.end('User-agent: *\nDisallow: /forbidden'),
+        `127.0.1.${++host}`,
+      );
+      open.push(server);
+      seen[to] = text(await look(`${server.origin}/`)).trim();
+    }
+    open.push(inside);
+    for (const [to, words] of Object.entries(leads)) expect(seen[to], to).toContain(words);
+    expect(seen['/next']).toBe('arrived');
+    const failed = Object.entries(seen).filter(([to]) => to !== '/next');
+    for (const [, said] of failed) expect(said).toMatch(/"kind":"(failed|refused)".*the page leads to /);
+    expect(inside.connections()).toBe(0);
+  }, 60_000);
 });

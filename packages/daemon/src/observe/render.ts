@@ -222,7 +222,7 @@ async function show(browser: Browser, ask: Ask, document: Answered, options: Sho
     await context.addInitScript(withoutDatagrams);
     const page = await context.newPage();
     page.on('dialog', (dialog) => void dialog.dismiss().catch(() => {}));
-    await context.route('**/*', (route) => load.supply(route).catch(() => route.abort().catch(() => {})));
+    await context.route('**/*', (route) => load.supply(route, page).catch(() => route.abort().catch(() => {})));
     await page.goto(document.url.href, { waitUntil: 'load', timeout: 0 });
     load.loaded();
     // Loaded, and nothing that it needs has been asked for or come for a moment.
@@ -230,6 +230,8 @@ async function show(browser: Browser, ask: Ask, document: Answered, options: Sho
     while (!load.isQuiet(limits.quietMs));
     const body = Buffer.from(await page.content());
     if (load.missing) return load.missing;
+    if (page.url().startsWith('chrome-error:'))
+      return failed(ask, new Error('it shows an error of its own'), load.bytesReceived);
     if (body.length > limits.bytesMax) return failed(ask, new Error(`it has ${body.length} bytes`), load.bytesReceived);
     const headers = {
       ...document.headers,
