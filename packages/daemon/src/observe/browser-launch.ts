@@ -30,6 +30,8 @@ function launchOptions(executablePath: string, heapMegabytes: number) {
     handleSIGHUP: false,
     executablePath,
     headless: true,
+    // Windows that nobody asked for are the browser's own to refuse.
+    ignoreDefaultArgs: ['--disable-popup-blocking'],
     args: [
       '--disable-gpu',
       '--disable-quic',

@@ -15,7 +15,8 @@ import type { Page, Request, Route } from 'playwright-core';
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
-import { lifetimeSeconds } from './outcome.ts';
+import { headerOf } from './ask.ts';
+import { lifetimeSeconds, mediaTypeOf } from './outcome.ts';
 
 const shownOnly = new Set([
   'image',
@@ -64,6 +65,7 @@ export class PageLoad {
   readonly #signal: AbortSignal;
   readonly #missed: () => void;
   #requests = 0;
+  #isLoaded = false;
   /** Parts under way without which the page is not whole, and when the last of them came. */
   #awaited = 0;
   #lastMs = 0;
@@ -87,6 +89,7 @@ export class PageLoad {
 
   /** The document is there, and what it names; what its scripts ask for comes now. */
   loaded(): void {
+    this.#isLoaded = true;
     this.#lastMs = performance.now();
   }
 
@@ -95,10 +98,17 @@ export class PageLoad {
     this.#ending.abort();
   }
 
+  /** A file is handed over. The browser waits for a page in its place for ever, unless there was one already. */
+  saves(): void {
+    if (this.#isLoaded) return;
+    this.#miss(fault('render-incomplete', `${this.#ask.url.host}: the page leads to a file to be saved`));
+  }
+
   async supply(route: Route, page: Page): Promise<void> {
     const request = route.request();
     const document = this.#document;
-    const leads = isDocumentOf(page, request);
+    if (!isOf(page, request)) return route.abort();
+    const leads = request.isNavigationRequest() && request.frame() === page.mainFrame();
     if (leads && request.url() === document.url.href) return answer(route, document);
     const url = URL.parse(request.url());
     const wanted =
@@ -186,9 +196,13 @@ export class PageLoad {
   }
 }
 
-/** Whether that is what the page itself is to show, and not one of its frames. */
-function isDocumentOf(page: Page, request: Request): boolean {
-  return request.isNavigationRequest() && request.frame() === page.mainFrame();
+/** Whether the page asks for it; a window that it opened has no frame yet when it asks for the first time. */
+function isOf(page: Page, request: Request): boolean {
+  try {
+    return request.frame().page() === page;
+  } catch {
+    return false;
+  }
 }
 
 /** As a sentence about a page of that host calls it. */
@@ -199,8 +213,13 @@ function nameOf(url: URL, host: string): string {
 /** Why an answer is no document to be shown; undefined where it is one. */
 function troubleOf(url: URL, part: Answer): string | undefined {
   if (part.kind !== 'answered') return part.fault.sentence;
-  return part.status >= 200 && part.status < 300 ? undefined : `${url.host} answers ${part.status}`;
+  if (part.status < 200 || part.status >= 300) return `${url.host} answers ${part.status}`;
+  const type = mediaTypeOf(headerOf(part.headers, 'content-type')) ?? 'text/html';
+  return shownTypes.test(type) ? undefined : `it is a file to be saved (${type})`;
 }
+
+/** What a browser shows and does not save. */
+const shownTypes = /html|xml|json|^image\/|^text\/(plain|css|javascript)$/;
 
 /** Faults of a part that every browser like ours would meet at every look. */
 const lastingFaults = new Set([
@@ -219,8 +238,9 @@ function isForGood(part: Answer): boolean {
   return lastingFaults.has(part.fault.code);
 }
 
-/** Connections and lengths are the wire's business, and the body is unpacked already. */
+/** Connections and lengths are the wire's business, and the body is unpacked already; a page is to be shown, and not to be saved. */
 const notPassedOn = new Set([
+  'content-disposition',
   'content-encoding',
   'content-length',
   'transfer-encoding',

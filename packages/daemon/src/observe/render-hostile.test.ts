@@ -113,5 +113,61 @@ describe.skipIf(locate('chromium') === undefined)('a page in the browser', () =>
     const failed = Object.entries(seen).filter(([to]) => to !== '/next');
     for (const [, said] of failed) expect(said).toMatch(/"kind":"(failed|refused)".*the page leads to /);
     expect(inside.connections()).toBe(0);
-  }, 60_000);
+  }, 120_000);
+
+  test('opens no windows, and none of theirs is asked for', async () => {
+    const opens = `<div id=out></div><a id=link target=_blank href="/link"></a><form id=form target=_blank action="/form"></form>
+      <script>
+        const windows = Array.from({ length: 50 }, (_, n) => open('/window' + n));
+        link.click();
+        form.submit();
+        out.textContent = 'has ' + windows.filter(Boolean).length;
+      </script>`;
+    const server = await serve((request, response) => html(response, request.url === '/' ? opens : 'more'));
+    open.push(server);
+    expect(text(await observing()(`${server.origin}/`)).trim()).toBe('has 0');
+    expect(server.asked.map(({ path }) => path)).toEqual(['/robots.txt', '/']);
+  });
+
+  test('that leads to a file ends at once and says so', async () => {
+    const types: Record<string, string> = {
+      '/file.zip': 'application/zip',
+      '/table': 'text/csv',
+      '/page': 'text/html',
+    };
+    const server = await serve((request, response) => {
+      const type = types[request.url!];
+      if (type !== undefined)
+        response.writeHead(200, { 'content-type': type, 'content-disposition': 'attachment' }).end('as a file');
+      else html(response, `here<script>location.href = '${request.url!.slice('/to'.length)}'</script>`);
+    });
+    open.push(server);
+    const look = observing();
+    const startMs = performance.now();
+    expect(text(await look(`${server.origin}/to/file.zip`))).toContain(
+      'the page leads to /file.zip: it is a file to be saved (application/zip)',
+    );
+    expect(text(await look(`${server.origin}/to/table`))).toContain('it is a file to be saved (text/csv)');
+    expect(text(await look(`${server.origin}/to/page`))).toBe('as a file');
+    expect(text(await look(`${server.origin}/page`))).toBe('as a file');
+    expect(performance.now() - startMs).toBeLessThan(50_000);
+  }, 120_000);
+
+  test('that saves what it has made itself ends at once, or is shown where it was there before', async () => {
+    const saves = `here<script>
+      const save = () => {
+        const link = document.createElement('a');
+        link.href = URL.createObjectURL(new Blob(['made'], { type: 'application/zip' }));
+        link.download = 'made.zip';
+        link.click();
+      };
+      if (location.pathname === '/later') onload = () => setTimeout(save, 200);
+      else save();
+    </script>`;
+    const server = await serve((_request, response) => html(response, saves));
+    open.push(server);
+    const look = observing({ renderLimits: { totalMs: 20_000 } });
+    expect(text(await look(`${server.origin}/`))).toContain('the page leads to a file to be saved');
+    expect(text(await look(`${server.origin}/later`)).trim()).toBe('here');
+  });
 });

@@ -222,6 +222,8 @@ async function show(browser: Browser, ask: Ask, document: Answered, options: Sho
     await context.addInitScript(withoutDatagrams);
     const page = await context.newPage();
     page.on('dialog', (dialog) => void dialog.dismiss().catch(() => {}));
+    page.on('download', () => load.saves());
+    context.on('page', (window) => void window.close().catch(() => {}));
     await context.route('**/*', (route) => load.supply(route, page).catch(() => route.abort().catch(() => {})));
     await page.goto(document.url.href, { waitUntil: 'load', timeout: 0 });
     load.loaded();
