@@ -39,6 +39,7 @@ export {
   unchangedFor,
 } from './model/age-chain.ts';
 export { type AgeModel, type AgeModelOptions, ageModel } from './model/age-model.ts';
+export { type ContentKind, kindOfMediaType, kindOfName } from './model/content-kind.ts';
 export { type GroupKeys, type Kin, groupKeys, kinOf, sitePrefix } from './model/kin.ts';
 export { NameTree } from './model/name-tree.ts';
 export type { ChangeModel, Known } from './model/model.ts';

@@ -1,7 +1,8 @@
 /** What a look says to whoever learns from it. */
-import type { Finding } from '@revisit/core';
+import { type Finding, kindOfMediaType } from '@revisit/core';
 import type { Detection } from './values/change.ts';
 import type { Look } from './values/look.ts';
+import type { Outcome } from './values/observation.ts';
 
 /** What others than the page's own headers say of when it changed. */
 export interface Dated {
@@ -43,6 +44,14 @@ function timesOf({ changedAtMs, times }: Dated, count: number): Pick<Finding, 'c
 function modifiedOf(look: Look): Pick<Finding, 'modifiedAt'> {
   const modifiedMs = Date.parse(look.state.validators.lastModified ?? '');
   return Number.isNaN(modifiedMs) ? {} : { modifiedAt: modifiedMs / 1000 };
+}
+
+/** What kind of thing came back, where it is something new: a server that says no more than XML of what has entries sent a feed. */
+export function contentOf({ kind, projection }: Look, outcome: Outcome): Pick<Finding, 'content'> {
+  if ((kind !== 'first' && kind !== 'changed') || outcome.kind !== 'fetched' || outcome.mediaType === undefined)
+    return {};
+  const content = kindOfMediaType(outcome.mediaType);
+  return { content: content === 'xml' && projection?.format === 'items' ? 'feed' : content };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Collection, Entry } from './collection.ts';
 import { verdict } from './detect/verdict.ts';
 import type { Discovery } from './discovery.ts';
 import { originOf } from './origin.ts';
-import { findingOf, worthOf } from './finding.ts';
+import { contentOf, findingOf, worthOf } from './finding.ts';
 import { FoundPages, nothingRevealed, type Read } from './found-pages.ts';
 import { withNewIn } from './kept-look.ts';
 import type { Keeping } from './keeping.ts';
@@ -356,7 +356,7 @@ export class Indexing {
     const tookMs = observation.endedAtMs - observation.startedAtMs;
     const changedAtMs = this.#discovery.hints.changedAtMs(entry, look.atMs);
     const found = findingOf(look, detection, { changedAtMs, times: revealed.times });
-    const finding = { ...found, looks: 1 + unchangedLooks, seconds: tookMs / 1000 };
+    const finding = { ...found, ...contentOf(look, outcome), looks: 1 + unchangedLooks, seconds: tookMs / 1000 };
     policy.looked(entry.index, look.atMs / 1000, worthOf(finding, originOf(entry.page)?.index === true, revealed));
     this.#around.learned(entry);
     if (finding.kind === 'failed') return;

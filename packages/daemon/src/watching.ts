@@ -2,6 +2,7 @@
  * Which pages are watched: each has its entry in the collection, its place with the policy and in the market, and its site's
  * limits at the gate. All of it comes and goes together.
  */
+import { kindOfName } from '@revisit/core';
 import type { CollectionMarket } from './collection-market.ts';
 import type { Collection, Entry } from './collection.ts';
 import type { Departures } from './departures.ts';
@@ -96,6 +97,7 @@ export class Watching {
         site,
         folder,
         groups,
+        content: kindOfName(watched.page.url),
         ...(alone ? { alike: collection.alike(page) } : {}),
         ...(rules ? { collection: rules.collection } : {}),
         spacingSeconds,

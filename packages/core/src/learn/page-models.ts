@@ -5,12 +5,14 @@
  * the changes expected since the last look comes the chance that a sibling's change was also this page's. See memory.ts,
  * week-shape.ts, activity.ts, rhythm.ts and siblings.ts for each.
  *
- * State: 62 bytes a page (last look 8, last change 8, birth 4, changes 4, memories 24, waits 14), in typed arrays; the two
+ * State: 63 bytes a page (last look 8, last change 8, birth 4, changes 4, memories 24, waits 14, kind 1), in typed arrays; the two
  * long-run rates beside them are a cache. Cost: O(1) a look, about ten exponentials.
  * Delicate: gaps of zero length tell nothing and are skipped; a change found at every look counts at most one and a half times a look where it is not counted, so
  * a page with a clock on it is not believed to change ever faster.
  */
+import { type ContentKind, contentKinds } from '../model/content-kind.ts';
 import type { GroupKeys } from '../model/kin.ts';
+import { KindRates } from './kind-rates.ts';
 import { bases, memoryScales, priorShapes } from './memory.ts';
 import { PageKin } from './page-kin.ts';
 import { PageMemories } from './page-memories.ts';
@@ -54,6 +56,7 @@ export class PageModels {
   private readonly states = new PageStates();
   private readonly memories = new PageMemories(this.states);
   private readonly priors = new PriorRates();
+  private readonly kinds = new KindRates();
 
   constructor(parts: Parts = {}) {
     this.parts = { ...allParts, ...parts };
@@ -68,7 +71,7 @@ export class PageModels {
     return this.priors.mean();
   }
 
-  open(page: number, groups: readonly number[], now: number, site = 0): void {
+  open(page: number, groups: readonly number[], now: number, site = 0, kind?: ContentKind): void {
     const room = this.states.reserve(page);
     if (room !== undefined) {
       this.rhythms.reserve(room);
@@ -81,7 +84,14 @@ export class PageModels {
     this.priors.open(groups);
     const wide = groups.at(-1) ?? -1;
     if (wide >= 0) this.activities.open(wide);
+    this.states.kinds[page] = 0;
+    this.isOfKind(page, kind);
     this.settle(page, now);
+  }
+
+  /** What kind of thing the page is, where somebody can tell. */
+  isOfKind(page: number, kind: ContentKind = 'unknown'): void {
+    if (kind !== 'unknown') this.states.kinds[page] = contentKinds.indexOf(kind);
   }
 
   close(page: number): void {
@@ -239,6 +249,8 @@ export class PageModels {
   private remember(page: number, at: number, gap: number, number: number, told: Told): void {
     const groups = this.kin.of(page);
     const { states } = this;
+    const age = Math.max(0, states.last[page]! - states.birth[page]!);
+    this.kinds.learn(states.kinds[page]!, this.priors.of(groups), age, states.changes[page]!, gap, number);
     this.priors.watched(groups, gap);
     for (let k = 0; k < scales; k++) states.counts[page * scales + k]! *= Math.exp(-gap / memoryScales[k]!);
     if (number > 0) {
@@ -276,9 +288,9 @@ export class PageModels {
     this.remember(page, to, to - from, changes.length, { times: changes });
   }
 
-  /** Works out the long-run rates: a Gamma posterior whose prior mean comes from the page's groups, widest first. */
+  /** Works out the long-run rates: a Gamma posterior whose prior mean comes from the page's groups, widest first, and its kind. */
   settle(page: number, now: number): void {
-    const mean = this.priors.of(this.kin.of(page));
+    const mean = this.priors.of(this.kin.of(page)) * this.kinds.factor(this.states.kinds[page]!);
     const { base, birth, changes } = this.states;
     const age = Math.max(0, now - birth[page]!);
     const median = !this.parts.exploration;
@@ -304,15 +316,18 @@ export class PageModels {
     const view = new DataView(bytes.buffer);
     this.states.save(page, view);
     this.rhythms.save(page, view, stateBytes);
+    bytes[savedBytes - 1] = this.states.kinds[page]!;
     return bytes;
   }
 
   /** Takes back what `save` gave; false when the bytes are not of this form. */
   restore(page: number, bytes: Uint8Array, now: number): boolean {
-    if (bytes.length !== savedBytes) return false;
+    // Earlier versions did not save the kind, which is the last byte.
+    if (bytes.length !== savedBytes && bytes.length !== savedBytes - 1) return false;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (!this.states.restore(page, view, now)) return false;
     this.rhythms.restore(page, view, stateBytes);
+    this.isOfKind(page, contentKinds[bytes[savedBytes - 1] ?? 0]);
     // What its groups and the collection know of it comes back with the page.
     this.priors.watched(this.kin.of(page), Math.max(0, this.states.last[page]! - this.states.birth[page]!));
     this.priors.found(this.kin.of(page), this.states.changes[page]!);
@@ -327,6 +342,7 @@ export class PageModels {
       memories: this.memories.save(),
       week: this.weeks.all.save(),
       siteWeeks: this.weeks.save(keys),
+      kinds: this.kinds.save(),
       siblings: this.kin.siblings.save(),
       episodes: this.kin.siblings.saveEpisodes(keys),
       activities: this.activities.save(keys),
@@ -339,6 +355,7 @@ export class PageModels {
     this.memories.restore(saved.memories);
     this.weeks.all.restore(saved.week);
     this.weeks.restore(saved.siteWeeks ?? [], keys);
+    this.kinds.restore(saved.kinds ?? []);
     this.kin.siblings.restore(saved.siblings);
     this.kin.siblings.restoreEpisodes(saved.episodes ?? [], keys, now);
     this.activities.restore(saved.activities ?? [], keys, now);
@@ -346,7 +363,7 @@ export class PageModels {
 }
 
 /** Bytes a page in the store. */
-const savedBytes = stateBytes + 2 * quantiles + 4;
+const savedBytes = stateBytes + 2 * quantiles + 4 + 1;
 
 export interface Shared {
   readonly guess: number;
@@ -357,4 +374,5 @@ export interface Shared {
   readonly episodes?: number[][];
   readonly activities?: number[][];
   readonly siteWeeks?: (readonly [number, number[][]])[];
+  readonly kinds?: number[][];
 }

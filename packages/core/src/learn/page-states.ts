@@ -1,6 +1,6 @@
 /**
  * What is kept of every page, in typed arrays: its last look, last change and birth, the number of its changes and their fading
- * memories; 48 bytes a page, and the same bytes in the store. Beside them are a hint, which ends with the next look, and the
+ * memories; 48 bytes a page, and the same bytes in the store, as well as what kind of thing it is, in one. Beside them are a hint, which ends with the next look, and the
  * long-run rates, which are a cache.
  */
 import { bases, memoryScales } from './memory.ts';
@@ -19,6 +19,8 @@ export class PageStates {
   counts = new Float32Array(0);
   base = new Float32Array(0);
   hints = new Float32Array(0);
+  /** The place among `contentKinds`. */
+  kinds = new Uint8Array(0);
 
   /** Makes room; answers the number of pages there is room for when that has grown. */
   reserve(page: number): number | undefined {
@@ -31,6 +33,7 @@ export class PageStates {
     this.counts = wider(this.counts, new Float32Array(n * scales));
     this.base = wider(this.base, new Float32Array(n * bases));
     this.hints = wider(this.hints, new Float32Array(n));
+    this.kinds = wider(this.kinds, new Uint8Array(n));
     return n;
   }
 
@@ -79,7 +82,7 @@ export class PageStates {
   }
 }
 
-function wider<T extends Float64Array | Float32Array>(old: T, into: T): T {
+function wider<T extends Float64Array | Float32Array | Uint8Array>(old: T, into: T): T {
   into.set(old);
   return into;
 }

@@ -3,6 +3,7 @@
  * in common ("css-color-4" and "css-color-5"), and pages whose names just begin alike (name-tree.ts) may change together.
  * Which of these relations mean anything is learned.
  */
+import { type ContentKind, kindOfName } from './content-kind.ts';
 import { NameTree } from './name-tree.ts';
 
 export interface Kin {
@@ -15,6 +16,8 @@ export interface Kin {
   /** For each page the groups of names that begin alike, narrowest first; they say nothing of how often a page changes. */
   readonly alike: readonly (readonly number[])[];
   readonly groupNames: readonly string[];
+  /** What kind of thing each page is, as far as its name says. */
+  readonly content: readonly ContentKind[];
 }
 
 /** Names for groups that outlive their numbers: a process that starts anew knows the same groups by the same keys. */
@@ -79,7 +82,15 @@ export function kinOf(names: readonly string[], siteOf: (name: string) => string
     const own = keys.map((key) => denseIndex(known, key));
     for (const page of pages) alike[page] = own;
   });
-  return { site, sites: sites.size, siteNames: [...sites.keys()], groups, alike, groupNames: [...known.keys()] };
+  return {
+    site,
+    sites: sites.size,
+    siteNames: [...sites.keys()],
+    groups,
+    alike,
+    groupNames: [...known.keys()],
+    content: names.map(kindOfName),
+  };
 }
 
 function denseIndex(known: Map<string, number>, key: string): number {

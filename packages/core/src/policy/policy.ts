@@ -6,6 +6,7 @@
  * Every method is O(1) or O(log pages); a policy never reads a clock: `now` is passed in and never goes back.
  */
 import type { Life, Urgency } from '../loss/utility.ts';
+import type { ContentKind } from '../model/content-kind.ts';
 import type { GroupKeys } from '../model/kin.ts';
 
 export interface Watched {
@@ -17,6 +18,8 @@ export interface Watched {
   readonly groups?: readonly number[];
   /** Groups of pages whose names begin alike, at most two, narrowest first; numbered as `groups` are. */
   readonly alike?: readonly number[];
+  /** What kind of thing it is, as far as its name says. */
+  readonly content?: ContentKind;
   /** The collection it belongs to, a dense index, where collections have policies of their own. */
   readonly collection?: number;
   /** How much a change of this page matters, relative to 1. */
@@ -44,6 +47,8 @@ export interface Finding {
   readonly changedAt?: number;
   /** When each of the changes happened, earliest first, where all are known; then there are no others. Where looks do so for good, `count` is given too. */
   readonly times?: Float64Array;
+  /** What kind of thing the page is, as its server says. */
+  readonly content?: ContentKind;
   /** How many looks it is the last of, where whoever looked tells only of what is new. */
   readonly looks?: number;
   /** How long fetching the page took. */

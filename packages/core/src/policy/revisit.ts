@@ -86,7 +86,7 @@ export class RevisitPolicy implements Policy {
     if (this.ripeness.knows(page.page)) this.forget(page.page);
     const groups = page.groups ?? [page.folder];
     this.ripeness.open(page);
-    this.models.open(page.page, groups, now, page.site);
+    this.models.open(page.page, groups, now, page.site, page.content);
     for (const group of groups) this.members[group] = joined(this.members[group], page.page);
     this.regrouped(page.page, page.alike ?? []);
     this.count(1);
@@ -167,6 +167,7 @@ export class RevisitPolicy implements Policy {
   looked(page: number, at: number, finding: Finding): void {
     if (!this.ripeness.knows(page)) return;
     const last = this.models.lastLook(page);
+    this.models.isOfKind(page, finding.content);
     if (finding.kind === 'first') {
       this.models.fresh(page, at);
     } else {

@@ -186,6 +186,7 @@ class Run {
         folder: kin.groups[page]![0] ?? 0,
         groups: kin.groups[page]!,
         alike: kin.alike[page]!,
+        content: kin.content[page]!,
         weight: weights ? weights[page]! : 1,
         spacingSeconds: 0,
       },
