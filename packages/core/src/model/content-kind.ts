@@ -57,7 +57,7 @@ export function kindOfMediaType(type: string): ContentKind {
     /(wordprocessing|presentation|opendocument\.text)/.test(type)
   )
     return 'document';
-  if (/^image\//.test(type)) return 'image';
+  if (type.startsWith('image/')) return 'image';
   if (/^(audio|video)\//.test(type)) return 'sound';
   if (/[/+]xml$/.test(type)) return 'xml';
   if (/(javascript|ecmascript|text\/css|wasm)$/.test(type)) return 'script';
