@@ -2,14 +2,18 @@
  * Detection beside the loop. Most answers are byte for byte what they were and are known by their fingerprint at once; one
  * that is not costs a millisecond and more of parsing and comparing, in which no other answer could be taken. When several of
  * those come together, a thread of its own reads them while the loop goes on. A single one now and then is read in place: a
- * daemon that looks ten times a minute needs no thread. Where the store is a file, the thread reads earlier versions from there
- * by itself: finding and unpacking them took the loop as long as ten looks without news.
+ * daemon that looks ten times a minute needs no thread. Large bodies are always read beside it, one at a time (`large-bodies.ts`).
+ * Where the store is a file, the thread reads earlier versions from there by itself: finding and unpacking them took the loop as
+ * long as ten looks without news.
  *
  * The thread is started when it is first worth it and ends with the process. If it dies, what it had is read in place.
  */
-import { Worker } from 'node:worker_threads';
-import type { AsideAnswer, AsidePrevious, AsideQuestion } from './aside-worker.ts';
-import { detect, type Detected, type DetectInput, type Previous, recognised } from './detect/detect.ts';
+import type { Worker } from 'node:worker_threads';
+import { asideWorker, questionOf } from './aside-thread.ts';
+import type { AsideAnswer, AsideQuestion } from './aside-worker.ts';
+import { largeBytes } from './begun.ts';
+import { detect, type Detected, type DetectInput, recognised } from './detect/detect.ts';
+import { LargeBodies } from './large-bodies.ts';
 
 /** From so many changed bodies at once the thread is worth starting (a tenth of a second and thirty megabytes). */
 const startAt = 4;
@@ -22,6 +26,7 @@ interface Asked {
 export class Aside {
   /** The database that the thread reads from; without it, texts go along with what is asked. */
   readonly #file: string | undefined;
+  readonly #large: LargeBodies;
   #worker: Worker | undefined;
   readonly #asked = new Map<number, Asked>();
   #number = 0;
@@ -33,11 +38,13 @@ export class Aside {
 
   constructor(file?: string) {
     this.#file = file;
+    this.#large = new LargeBodies(file);
   }
 
   detect(input: DetectInput): Detected | Promise<Detected> {
     const { select, options, body, previous } = input;
-    return (previous && recognised(select, options, body, previous.state)) ?? this.#changed(input);
+    const known = previous && recognised(select, options, body, previous.state);
+    return known ?? (body.length > largeBytes ? this.#large.detect(input) : this.#changed(input));
   }
 
   async #changed(input: DetectInput): Promise<Detected> {
@@ -55,15 +62,8 @@ export class Aside {
   }
 
   async #ask(input: DetectInput): Promise<Detected> {
-    const { previous, ...rest } = input;
-    const known = previous && (await this.#known(previous));
     const number = this.#number++;
-    const question: AsideQuestion = {
-      number,
-      // What a socket read is part of a larger piece of memory, all of which would go along.
-      input: { ...rest, body: new Uint8Array(rest.body) },
-      ...(known ? { previous: known } : {}),
-    };
+    const question = await questionOf(number, input, this.#file);
     return new Promise((answer) => {
       this.#asked.set(number, { input, answer });
       this.#outgoing.push(question);
@@ -71,11 +71,6 @@ export class Aside {
       this.#reading = true;
       setImmediate(() => this.#send());
     });
-  }
-
-  async #known({ state, lookedAtMs, versions, last, told }: Previous): Promise<AsidePrevious> {
-    if (this.#file !== undefined && versions) return { state, lookedAtMs, versions };
-    return { state, lookedAtMs, last: await last(), ...(told ? { told: await told() } : {}) };
   }
 
   #send(): void {
@@ -89,10 +84,7 @@ export class Aside {
   }
 
   #start(): Worker {
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    const worker = new Worker(new URL(`./aside-worker.${extension}`, import.meta.url), {
-      workerData: { file: this.#file },
-    });
+    const worker = asideWorker(this.#file);
     worker.on('message', (answers: readonly AsideAnswer[]) => {
       for (const { number, detected } of answers) {
         const asked = this.#asked.get(number);
@@ -116,6 +108,6 @@ export class Aside {
   }
 
   async close(): Promise<void> {
-    await this.#worker?.terminate();
+    await Promise.all([this.#worker?.terminate(), this.#large.close()]);
   }
 }

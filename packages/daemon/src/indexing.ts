@@ -1,5 +1,15 @@
 /** The indexing queue and what empties it: detect, learn, keep. */
-import { type Begun, type Queued, isSettled, nothingBegun, stillOf } from './begun.ts';
+import {
+  type Begun,
+  type Queued,
+  holdUntilRead,
+  isSettled,
+  largeBytes,
+  nextBatch,
+  nothingBegun,
+  stillOf,
+  without,
+} from './begun.ts';
 import type { Collection, Entry } from './collection.ts';
 import { verdict } from './detect/verdict.ts';
 import type { Discovery } from './discovery.ts';
@@ -27,6 +37,8 @@ const gatherMax = batchMax;
 const gatherMs = 50;
 /** How often somebody who waits for a batch looks whether it is over. */
 const batchPollMs = 5;
+/** Large bodies that wait to be read, one at a time, all in memory: a site of nothing else is answered faster than it is read. */
+const unreadBytesMax = 128 * 2 ** 20;
 
 /** What indexing asks of the loop around it. */
 export interface Around {
@@ -65,7 +77,7 @@ export class Indexing {
   readonly #queueMax: number;
   readonly #around: Around;
   readonly #foundPages: FoundPages;
-  readonly #queue: Queued[] = [];
+  #queue: Queued[] = [];
   /** Pages with a look in the batch under way: what the store has of them is not yet what the look found. */
   readonly #unkept = new Set<string>();
   readonly #secondLooks = new Set<string>();
@@ -76,8 +88,13 @@ export class Indexing {
   #underLoad = false;
   /** Ends the gathering that is under way. */
   #gathered: () => void = () => {};
+  #unreadBytes = 0;
+  /** Ends the wait for large bodies. */
+  #woken: () => void = () => {};
   #dead = false;
   #batches = 0;
+  /** Nothing can be kept before a large body is read. */
+  #waits = false;
   #running: Promise<void> | undefined;
 
   constructor(
@@ -120,14 +137,23 @@ export class Indexing {
   /** When what is being kept now is kept, or could not be. */
   async batchOver(): Promise<void> {
     const batch = this.#batches;
-    while (this.#running && this.#batches === batch) await this.#parts.clock.sleep(batchPollMs);
+    while (this.#running && !this.#waits && this.#batches === batch) await this.#parts.clock.sleep(batchPollMs);
   }
 
   /** False when the queue is full: the observation is lost and its pages stay due. */
   take(observation: Observation): boolean {
+    const bytes = observation.outcome.kind === 'fetched' ? observation.outcome.body.length : 0;
+    const full =
+      this.#queue.length >= this.#queueMax || (bytes > largeBytes && this.#unreadBytes + bytes > unreadBytesMax);
     // Whoever found it lets go of it when the look has ended: there are never more of these than probes under way.
-    if (this.#queue.length >= this.#queueMax && observation.finding === undefined) return false;
-    this.#queue.push(this.#begin(observation));
+    if (full && observation.finding === undefined) return false;
+    const queued = this.#begin(observation);
+    this.#queue.push(queued);
+    const isRead = (): void => {
+      this.#unreadBytes -= bytes;
+      this.#woken();
+    };
+    if (bytes > largeBytes && holdUntilRead(queued, isRead)) this.#unreadBytes += bytes;
     return true;
   }
 
@@ -150,12 +176,14 @@ export class Indexing {
 
   die(): void {
     this.#dead = true;
+    this.#woken();
   }
 
   /** Under load, observations are gathered for a moment: one transaction costs as much as the next. */
   soon(underLoad: boolean): void {
     this.#underLoad = underLoad;
     if (this.#isGathered()) this.#gathered();
+    this.#woken();
     this.#running ??= this.#index().finally(() => {
       this.#running = undefined;
       this.#around.idle();
@@ -180,7 +208,14 @@ export class Indexing {
       await this.#gather();
       if (this.#dead) return;
       const begunMs = this.#parts.clock.nowMs();
-      const batch = this.#nextBatch();
+      // A small queue drains in small batches, or it would stay full while one is worked through.
+      const batch = nextBatch(this.#queue, Math.max(1, Math.min(batchMax, this.#queueMax >> 3)));
+      if (batch.length === 0) {
+        this.#waits = true;
+        await new Promise<void>((resolve) => (this.#woken = resolve));
+        this.#waits = false;
+        continue;
+      }
       this.#looks = [];
       for (const queued of batch) if (!this.#calm(queued)) await this.#look(queued);
       const kept = await this.#keeping.keep(() => this.#looks);
@@ -191,7 +226,7 @@ export class Indexing {
       const pageless = batch.map(({ observation }) => observation).filter(({ probe }) => !paged.has(probe.id));
       for (const observation of pageless) await this.#around.forgone(observation);
       if (pageless.length > 0) await this.#parts.store.finished(pageless.map(({ probe }) => probe.id));
-      this.#queue.splice(0, batch.length);
+      this.#queue = without(this.#queue, batch);
       this.#unkept.clear();
       for (const { observation } of this.#disowned.size > 0 ? batch : [])
         for (const id of observation.probe.pageIds) this.#disowned.delete(`${observation.probe.id} ${id}`);
@@ -202,19 +237,6 @@ export class Indexing {
       await this.#foundPages.retire(looks);
       await this.#around.batchEnded();
     }
-  }
-
-  /** The next answers, of each page one: what a look found is in the store before another is held against it. */
-  #nextBatch(): readonly Queued[] {
-    // A small queue drains in small batches, or it would stay full while one is worked through.
-    const most = Math.max(1, Math.min(batchMax, this.#queueMax >> 3));
-    const pages = new Set<string>();
-    const end = this.#queue.findIndex(({ observation: { probe } }, n) => {
-      if (n === most || probe.pageIds.some((id) => pages.has(id))) return true;
-      for (const id of probe.pageIds) pages.add(id);
-      return false;
-    });
-    return this.#queue.slice(0, end < 0 ? undefined : end);
   }
 
   /**

@@ -205,6 +205,13 @@ function saysMuch({ select, options }: Source, projection: Projection | undefine
   return isAll && projection !== undefined && projection.text.length >= faceTextMax;
 }
 
+/** The answer for a body that nobody could read. */
+export function unread(input: DetectInput, fault: Fault): Detected {
+  const settings = settingsOf(input.select, input.options);
+  const known = input.previous && readState(input.previous.state);
+  return unreadable(fault, settings, known?.settings === settings ? known : undefined, input);
+}
+
 function unreadable(fault: Fault, settings: string, state: DetectState | undefined, input: DetectInput): Detected {
   const again = state?.fault === fault.code;
   const next = state ? { ...state, fault: fault.code } : stateOfTrouble(settings, fault.code);

@@ -34,6 +34,12 @@ export interface NewWords extends Pick<VersionRow, 'pk' | 'id' | 'number'> {
   readonly text: string;
 }
 
+/**
+ * A text is found by the words of its beginning: twenty megabytes took six seconds to index, in which nothing else could be
+ * written. It is as much as a long book.
+ */
+const indexedMax = 2 ** 20;
+
 export interface WantedText {
   readonly pageId: string;
   readonly number: number;
@@ -108,14 +114,14 @@ export class Archive {
       this.#sql('INSERT INTO current_words (rowid, title, body) VALUES (?, ?, ?)').run(
         pk,
         searchable(title ?? ''),
-        searchable(text),
+        searchable(text.slice(0, indexedMax)),
       );
     for (const { pk, id, number, title, text } of versions.toSorted((a, b) => a.id - b.id)) {
       const before = number > 1 ? this.text(pk, number - 1) : undefined;
       this.#sql('INSERT INTO past_words (rowid, title, body) VALUES (?, ?, ?)').run(
         id,
         searchable(title ?? ''),
-        searchable(brought(before, text)),
+        searchable(brought(before, text).slice(0, indexedMax)),
       );
     }
   }

@@ -46,9 +46,11 @@ export type Opened =
   | { readonly kind: 'failed'; readonly sentence: string };
 
 const pageBatch = 5_000;
+/** Packing and indexing a longer text takes this thread as long as a hundred looks without news. */
+const largeText = 256 * 2 ** 10;
 
 /**
- * Opens or creates the database at `file` (":memory:" keeps nothing). From `writerFrom` looks at once, what looks write goes to
+ * Opens or creates the database at `file` (":memory:" keeps nothing). From `writerFrom` looks at once, or a large text, what looks write goes to
  * a thread of its own; without it never, as simulated time cannot wait for one.
  */
 export function openSqlite(file: string, { writerFrom = Infinity } = {}): Opened {
@@ -217,12 +219,19 @@ export class SqliteStore implements Store {
   }
 
   async commit(looks: readonly Look[]): Promise<Kept<readonly Change[]>> {
-    if (looks.length >= this.#writerFrom) this.#writer ??= new Writer(this.#db.name);
+    if (this.#isWorthAThread(looks)) this.#writer ??= new Writer(this.#db.name);
     const rows = rowsOf(looks);
     // Here, or in the thread once there is one.
     const kept = await (this.#writer?.write(rows) ?? this.#write(() => this.#lookWrites.keep(rows)));
     if (kept.kind === 'kept') this.#inFlight.looked(looks.map(({ probeId }) => probeId));
     return kept;
+  }
+
+  #isWorthAThread(looks: readonly Look[]): boolean {
+    if (this.#writer || this.#writerFrom === Infinity) return false;
+    return (
+      looks.length >= this.#writerFrom || looks.some(({ projection }) => (projection?.text.length ?? 0) > largeText)
+    );
   }
 
   /** Several batches of looks in one transaction: all of them or none. */

@@ -31,6 +31,8 @@ const aloneEvery = 64;
 const differenceShareMax = 0.75;
 /** Larger than any body that is fetched; a damaged header must not make us allocate more. */
 const bytesMax = 256 * 2 ** 20;
+/** From here on the last tenth of a text's size is not worth five times the time. */
+const largeBytes = 2 ** 20;
 /** A content that came back may already stand deep in an older chain; what would go deeper stands alone. */
 const chainMax = Math.log2(aloneEvery) + 1;
 
@@ -51,7 +53,7 @@ function options(bytes: number, dictionary: Uint8Array | undefined): ZstdOptions
   const windowLog = Math.min(27, Math.max(18, Math.ceil(Math.log2(reach + 1))));
   return {
     params: {
-      [constants.ZSTD_c_compressionLevel]: dictionary ? 3 : 9,
+      [constants.ZSTD_c_compressionLevel]: dictionary || bytes > largeBytes ? 3 : 9,
       [constants.ZSTD_c_windowLog]: windowLog,
       ...(large && dictionary ? { [constants.ZSTD_c_hashLog]: 22, [constants.ZSTD_c_chainLog]: 22 } : {}),
     },

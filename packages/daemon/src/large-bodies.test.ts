@@ -1,0 +1,110 @@
+import { policies } from '@revisit/core';
+import { expect, test } from 'vitest';
+import { Aside } from './aside.ts';
+import { largeBytes, nextBatch, type Queued, without } from './begun.ts';
+import { detect, type DetectInput } from './detect/detect.ts';
+import { LargeBodies } from './large-bodies.ts';
+import { detector } from './daemon.ts';
+import type { LoopParts } from './loop-parts.ts';
+import type { Observer } from './values/observation.ts';
+import { createWorld, memoryStore, poissonLaw, startLoop } from './simulation/index.ts';
+
+const large = (words: string, lines = 30_000): DetectInput => ({
+  select: { kind: 'text' },
+  options: {},
+  body: Buffer.from(Array.from({ length: lines }, (_, n) => `<p>line ${n} of ${words} ${n * n}</p>`).join('\n')),
+  mediaType: 'text/html',
+  url: 'https://large.example/',
+  atMs: 1e12,
+});
+
+/** What the work took this thread, whoever else is busy. */
+async function cpuMs(work: () => unknown): Promise<number> {
+  const before = process.threadCpuUsage();
+  await work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
+
+test('a single large body is read beside the loop, the first version and the next', async () => {
+  const aside = new Aside();
+  await detect(large('warming up'));
+  const inPlaceMs = await cpuMs(() => detect(large('one')));
+  const besideMs = await cpuMs(() => aside.detect(large('one')));
+  expect(besideMs).toBeLessThan(inPlaceMs / 3);
+  const first = await detect(large('one'));
+  const text = first.detection.kind === 'first' ? first.detection.projection.text : '';
+  const next = { ...large('two'), previous: { state: first.state, lookedAtMs: 1, last: () => text } };
+  expect(await aside.detect(next)).toEqual(await detect(next));
+  await aside.close();
+});
+
+test('a page that takes more memory or time to read than one may is said to be too large, and the next is read', async () => {
+  const input = large('memory', 100_000);
+  const fault = { kind: 'unreadable', fault: expect.objectContaining({ code: 'body-too-large' }), again: false };
+  const small = new LargeBodies(undefined, { heapMegabytesMax: 24, readMsMax: 60_000 });
+  const hasty = new LargeBodies(undefined, { heapMegabytesMax: 1000, readMsMax: 1 });
+  expect((await small.detect(input)).detection).toEqual(fault);
+  expect((await hasty.detect(input)).detection).toEqual(fault);
+  expect((await small.detect(large('little', 5))).detection.kind).toBe('first');
+  await Promise.all([small.close(), hasty.close()]);
+});
+
+test('while a large body is read, the looks at other pages are kept', async () => {
+  const store = memoryStore();
+  const pages = ['large', 'small'].map((name) => ({
+    url: `https://${name}.example/`,
+    site: `${name}.example`,
+    law: poissonLaw(60_000),
+  }));
+  const startMs = Date.UTC(2026, 0, 5);
+  const world = await createWorld({ seed: 1, startMs, store, pages });
+  let read = (): void => {};
+  const isRead = new Promise<void>((resolve) => (read = resolve));
+  const isLarge = (site: string): boolean => site === 'large.example';
+  const inPlace = detector(store);
+  const detectLater: LoopParts['detect'] = async (entry, fetched, at) => {
+    if (isLarge(entry.page.site)) await isRead;
+    return inPlace(entry, fetched, at);
+  };
+  const observer: Observer = {
+    ...world.web,
+    close: () => world.web.close(),
+    observe: async (probe) => {
+      const seen = await world.web.observe(probe);
+      if (seen.outcome.kind !== 'fetched' || !isLarge(probe.site)) return seen;
+      const body = Buffer.concat([seen.outcome.body, Buffer.alloc(largeBytes, ' ')]);
+      return { ...seen, outcome: { ...seen.outcome, body } };
+    },
+  };
+  const settings = { looksPerSecond: 1, spacingMs: 0, robots: 4, queueMax: 64 };
+  const loop = await startLoop(world, policies['uniform']!.create(1), settings, undefined, {
+    observer,
+    detect: detectLater,
+  });
+  const stop = new AbortController();
+  const ended = loop.run(stop.signal);
+  await world.clock.runUntil(startMs + 60_000);
+  const looks = async () =>
+    (await store.pages({ limit: 2 })).map(({ page, state }) => [page.site, state.looks] as const);
+  const before = new Map(await looks());
+  expect(before.get('large.example')).toBe(0);
+  expect(before.get('small.example')).toBeGreaterThan(10);
+  read();
+  await isRead;
+  stop.abort();
+  await world.clock.runUntil(Infinity, ended);
+  expect(new Map(await looks()).get('large.example')).toBe(1);
+});
+
+const queued = (page: string, isRead?: Promise<void>): Queued =>
+  ({ observation: { probe: { pageIds: [page] } }, begun: [], isRead }) as unknown as Queued;
+
+test('an answer whose body is being read is passed over, with later ones of its page, and order is kept', () => {
+  const [a, b, a2, c, b2] = [queued('a', Promise.resolve()), queued('b'), queued('a'), queued('c'), queued('b')];
+  const queue = [a!, b!, a2!, c!, b2!];
+  const batch = nextBatch(queue, 10);
+  expect(batch).toEqual([b, c]);
+  expect(without(queue, batch)).toEqual([a, a2, b2]);
+  expect(nextBatch(queue, 1)).toEqual([b]);
+});
