@@ -26,6 +26,18 @@ test('credentials stay with their origin, and cookies of a chain come back', asy
   expect(sent['https://a.example/end']).toMatchObject({ authorization: 'Bearer s3cret' });
 });
 
+test('what a site is given does not go where its pages have moved, nor to whom they moved', async () => {
+  const siteRules = (site: string) => ({ headers: { 'X-Site': `secret of ${site}` } });
+  const web = world(() => undefined, { siteRules });
+  const site = 'a.example';
+  const movedFrom = 'https://a.example/1';
+  for (const url of ['https://a.example:8443/2', 'http://a.example/2', 'https://b.example/2'])
+    await web.see(url, { movedFrom, site, headers: { Authorization: 'of the page' } });
+  expect(web.asked.filter(({ headers }) => headers['x-site'] ?? headers['authorization'])).toEqual([]);
+  await web.see('https://a.example/2', { movedFrom, site });
+  expect(web.asked.at(-1)!.headers).toMatchObject({ 'x-site': 'secret of a.example' });
+});
+
 test('permanent redirects all the way say where the page has moved', async () => {
   const web = world((ask) => {
     const next: Record<string, [number, string]> = {

@@ -123,9 +123,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
       const startedAtMs = clock.nowMs();
       const url = URL.parse(probe.url);
       if (!url) throw new Error(`probe ${probe.id} has no valid URL`);
-      const site = probe.movedFrom === undefined ? probe.site : siteOf(url.hostname);
-      const siteHeaders = options.siteRules?.(site)?.headers;
-      const headers = siteHeaders || probe.headers ? { ...lower(siteHeaders), ...lower(probe.headers) } : noHeaders;
+      const headers = headersFor(probe, url, options.siteRules?.(probe.site)?.headers);
       const meter: Meter = { requests: 0, lastAtMs: startedAtMs, heldMs: 0, waiting: 0, servers: undefined };
       const validators = issuedBy(probe.movedFrom ?? url.href, probe.validators);
       const ask = { url, headers, validators, purpose: 'page', signal, mayAsk, meter } as const;
@@ -181,6 +179,16 @@ function issuedBy(url: string, validators: Validators): Validators {
 const noSitemaps: readonly string[] = [];
 const noValidators: Validators = {};
 const noHeaders: Readonly<Record<string, string>> = {};
+
+/**
+ * What the operator gave for a page and its site goes to the origin of the page's own URL. Where the page moved to was said by
+ * somebody else, who is told nothing, and whose choice of a URL is not asked for with what another site was given either.
+ */
+function headersFor(probe: Probe, url: URL, ofSite: SiteHeaders['headers']): Readonly<Record<string, string>> {
+  if (!ofSite && !probe.headers) return noHeaders;
+  if (probe.movedFrom !== undefined && URL.parse(probe.movedFrom)?.origin !== url.origin) return noHeaders;
+  return { ...lower(ofSite), ...lower(probe.headers) };
+}
 
 /** Written out for the usual answer: objects put together from parts cost a look more than what is in them. */
 function observation(

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Probe, Validators } from '../../values/probe.ts';
+import type { Probe } from '../../values/probe.ts';
 import { systemClock } from '../../values/clock.ts';
 import { siteOf } from '../../values/url.ts';
 import type { WebObserver, ObserverOptions } from '../observe.ts';
@@ -69,7 +69,7 @@ export function observerOn(options: Partial<ObserverOptions> = {}): WebObserver 
 
 let probes = 0;
 
-export function probeOf(url: string, more: { validators?: Validators; headers?: Record<string, string> } = {}): Probe {
+export function probeOf(url: string, more: Partial<Probe> = {}): Probe {
   probes++;
   const site = siteOf(new URL(url).hostname);
   return { id: `probe-${probes}`, url, site, pageIds: ['page'], atMs: 0, validators: {}, ...more };
