@@ -14,7 +14,7 @@ import type { Keeping } from './keeping.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import type { LoopParts } from './loop-parts.ts';
 import type { Kept } from './store/port.ts';
-import { StoreFailed } from './values/fault.ts';
+import { ofOurSettings, StoreFailed } from './values/fault.ts';
 import type { Probe } from './values/probe.ts';
 import type { Watching } from './watching.ts';
 
@@ -45,12 +45,14 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
   const asked = await ways.askedBefore.open(unfinished);
   let askedUntilMs = Math.max(-Infinity, ...asked.values());
   const ahead: string[] = [];
+  const unasked: string[] = [];
   for await (const batch of store.everyPage()) {
     const nowMs = clock.nowMs();
     for (const watched of batch) {
       ways.watching.load(watched, nowMs, ways.clockBook.setLately);
       const { lastLookMs = -Infinity } = watched.state;
       if (lastLookMs > nowMs) ahead.push(watched.page.id);
+      if (ofOurSettings.has(watched.state.fault?.code ?? '')) unasked.push(watched.page.id);
       askedUntilMs = Math.max(askedUntilMs, ways.clockBook.setLately ? nowMs : lastLookMs);
     }
   }
@@ -69,7 +71,8 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
   takeOn(parts, ways, unfinished);
   await ways.keeping.keepFirst(() => handOn(parts, ways, { unfinished, setByMs }));
   // How long ago looks of the future were nobody knows any more: to count from now, at each start, would be to wait for ever.
-  const entries = ahead.flatMap((id) => ways.collection.byId(id) ?? []);
+  // What our settings kept from being asked for may be allowed by now.
+  const entries = [...ahead, ...unasked].flatMap((id) => ways.collection.byId(id) ?? []);
   ways.departures.askInOrder(entries.filter(({ page }) => !page.paused));
   await takeUpWishes(parts, ways);
 }

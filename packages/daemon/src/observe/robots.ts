@@ -8,7 +8,7 @@
  */
 import type { Clock } from '../values/clock.ts';
 import type { ClockSetByMs, RobotsUnderstood } from '../values/observation.ts';
-import { fault } from '../values/fault.ts';
+import { fault, ofOurSettings } from '../values/fault.ts';
 import { siteOf } from '../values/url.ts';
 import type { Answer, Ask, Headers, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
@@ -68,6 +68,7 @@ export class RobotsMemory {
 
   restore(saved: readonly SavedRobots[], nowMs: number, clockSetByMs: ClockSetByMs): void {
     for (const [origin, kept] of saved) {
+      if (kept.trouble && isOurs(kept.trouble)) continue;
       const known = setBy(kept, clockSetByMs);
       // No copy holds for longer than a new one would, whatever the clock said when it was read.
       this.set(origin, { ...known, untilMs: Math.min(known.untilMs, nowMs + keepMsMax) });
@@ -132,6 +133,10 @@ export class RobotsMemory {
   }
 }
 
+/** Whether an answer says nothing of the site: the operator may have changed what it says since. */
+const isOurs = (answer: Answer): boolean =>
+  answer.kind === 'failed' && (ofOurSettings.has(answer.fault.code) || answer.fault.code === 'stopped');
+
 const setBy = ({ unreachableSinceMs, ...known }: Known, byMs: number): Known => ({
   ...known,
   untilMs: known.untilMs + byMs,
@@ -157,8 +162,8 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
     const promise = follow(ask)
       .then((answer) => {
         const old = memory.get(origin);
-        // The site's gate keeps it back, as it will keep back the page, each with a time of its own: nothing was learned.
-        if (answer.kind === 'refused')
+        // The site's gate keeps it back, or our own settings, as they will keep back the page: nothing was learned of the site.
+        if (answer.kind === 'refused' || isOurs(answer))
           return old?.rules
             ? { ...old, trouble: answer }
             : { rules: undefined, trouble: answer, untilMs: 0, attempts: 0 };

@@ -11,6 +11,9 @@ export function fault(code: string, sentence: string): Fault {
   return { code, sentence };
 }
 
+/** Faults that lie in the operator's settings and say nothing of a site: they may be gone with the next start. */
+export const ofOurSettings: ReadonlySet<string> = new Set(['address-refused', 'proxy-failed']);
+
 /** What a port without room for a fault in its answer throws while its store cannot write; the only fault that is thrown. */
 export class StoreFailed extends Error {
   readonly fault: Fault;
