@@ -32,6 +32,9 @@ export const stillOf = ({ page, state }: Entry, begun: Begun | undefined): Begun
 /** Larger ones take tens of milliseconds and more to read, up to many seconds: always in a thread beside the loop. */
 export const largeBytes = 256 * 2 ** 10;
 
+/** Large bodies that wait to be read, one at a time, all in memory: a site of nothing else is answered faster than it is read. */
+export const unreadBytesMax = 128 * 2 ** 20;
+
 /** The answer waits for its large body to be read, and `then` is called when it has been; false where it is already. */
 export function holdUntilRead(queued: Queued, then: () => void): boolean {
   const unread = queued.begun.flatMap((begun) => (begun && !isSettled(begun.detected) ? [begun.detected] : []));

@@ -8,6 +8,7 @@ import {
   nextBatch,
   nothingBegun,
   stillOf,
+  unreadBytesMax,
   without,
 } from './begun.ts';
 import type { Collection, Entry } from './collection.ts';
@@ -37,8 +38,6 @@ const gatherMax = batchMax;
 const gatherMs = 50;
 /** How often somebody who waits for a batch looks whether it is over. */
 const batchPollMs = 5;
-/** Large bodies that wait to be read, one at a time, all in memory: a site of nothing else is answered faster than it is read. */
-const unreadBytesMax = 128 * 2 ** 20;
 
 /** What indexing asks of the loop around it. */
 export interface Around {

@@ -68,7 +68,6 @@ test('while a large body is read, the looks at other pages are kept', async () =
     return inPlace(entry, fetched, at);
   };
   const observer: Observer = {
-    ...world.web,
     close: () => world.web.close(),
     observe: async (probe) => {
       const seen = await world.web.observe(probe);
