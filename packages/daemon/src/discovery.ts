@@ -143,7 +143,9 @@ export class Discovery {
     const mayList = /xml|json|gzip|octet-stream|rss|atom/.test(fetched.mediaType ?? 'xml') || root !== undefined;
     if (!mayList) return nothing;
     const origin = originOf(entry.page);
-    if (root && origin && isFile(root.scope, entry.page.url, fetched.mediaType)) return { ...nothing, isFile: true };
+    // Sitemaps come packed as well, and what names them says that they are no files.
+    const mayBeFile = root && origin && !origin.index;
+    if (mayBeFile && isFile(root.scope, entry.page.url, fetched.mediaType)) return { ...nothing, isFile: true };
     const { kind, listed, named = [] } = reveal(fetched, url);
     const isIndex = kind === 'sitemap' || kind === 'feed';
     const hints = isIndex ? this.hints.of(entry, listed, nowMs) : [];

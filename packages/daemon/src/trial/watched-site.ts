@@ -14,7 +14,7 @@ export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
 export interface SitePage {
-  body: string;
+  body: string | Uint8Array;
   type?: string;
   /** Moved for good to there. */
   to?: string;
