@@ -8,6 +8,7 @@ import type { z } from 'zod';
 import type { Retention } from '../values/retention.ts';
 import { type ConfigCollection, type ConfigFile, type ConfigPage, type ConfigSite, fileSchema } from './file-form.ts';
 import { readPage } from './page-input.ts';
+import { siteMistake } from './site-rules.ts';
 import { durationMs, ratePerSecond } from './units.ts';
 
 export interface Config {
@@ -61,7 +62,7 @@ function lineOf(document: Document, lines: LineCounter, path: readonly PropertyK
   return 1;
 }
 
-function issueSentence(issue: z.core.$ZodIssue): { path: PropertyKey[]; sentence: string } {
+function issueSentence(issue: z.core.$ZodIssue): { path: readonly PropertyKey[]; sentence: string } {
   const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!] : [...issue.path];
   const field = path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') return { path, sentence: `${field} is not a known setting` };
@@ -69,7 +70,7 @@ function issueSentence(issue: z.core.$ZodIssue): { path: PropertyKey[]; sentence
 }
 
 /** The first page that could not be watched, with the place of what is wrong about it. */
-function pageMistake(file: ConfigFile): { path: PropertyKey[]; sentence: string } | undefined {
+function pageMistake(file: ConfigFile): { path: readonly PropertyKey[]; sentence: string } | undefined {
   for (const [i, input] of (file.pages ?? []).entries()) {
     const page = readPage(input);
     if (page.kind === 'read') continue;
@@ -87,7 +88,9 @@ export function readConfigText(text: string, name: string): Read<ConfigFile> {
   if (broken) return { kind: 'wrong', sentence: `${name}:${lines.linePos(broken.pos[0]).line}: ${broken.message}` };
   const plain: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   const checked = fileSchema.safeParse(plain);
-  const found = checked.success ? pageMistake(checked.data) : issueSentence(checked.error.issues[0]!);
+  const found = checked.success
+    ? (siteMistake(checked.data.sites ?? {}) ?? pageMistake(checked.data))
+    : issueSentence(checked.error.issues[0]!);
   if (!found) return { kind: 'read', value: checked.data! };
   return { kind: 'wrong', sentence: `${name}:${lineOf(document, lines, found.path)}: ${found.sentence}` };
 }

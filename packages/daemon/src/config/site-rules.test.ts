@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readConfigText } from './config.ts';
 import { siteSettings } from './site-rules.ts';
 
 const hourMs = 3_600_000;
@@ -26,4 +27,35 @@ test('what a site is allowed: spacing, connections, a cap, headers, and its hour
     undefined,
     at(24 + 9),
   ]);
+});
+
+const rules = (key: string, rule: string) => readConfigText(`sites:\n  "${key}": ${rule}\n`, 'revisit.yaml');
+
+test.each([
+  ['www.example.org', 'example.org'],
+  ['*.example.org', 'example.org'],
+  ['http://example.org', 'example.org'],
+  ['https://www.example.org/news', 'example.org'],
+  ['example.org:8080', 'example.org'],
+  ['example.org.', 'example.org'],
+  ['a.b.example.co.uk', 'example.co.uk'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['[::1]', '::1'],
+  ['127.0.0.1:80', '127.0.0.1'],
+])('rules for %s would hold for nothing; %s is meant', (key, meant) => {
+  expect(rules(key, '{ spacing: 30s }')).toEqual({
+    kind: 'wrong',
+    sentence: `revisit.yaml:2: sites.${key}: rules are for a whole site; its registrable domain is expected, here ${meant}`,
+  });
+  expect(rules(meant, '{ spacing: 30s }').kind).toBe('read');
+});
+
+test('what names no site at all is refused, and what names one is not', () => {
+  for (const key of ['*', '', 'a b'])
+    expect(rules(key, '{ spacing: 30s }')).toMatchObject({
+      kind: 'wrong',
+      sentence: expect.stringContaining('such as example.org') as string,
+    });
+  for (const key of ['Example.org', 'user.github.io', 'localhost', '10.0.0.7', '2001:db8::1', 'intranet'])
+    expect(rules(key, '{ spacing: 30s }').kind, key).toBe('read');
 });

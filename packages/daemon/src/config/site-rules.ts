@@ -1,5 +1,6 @@
 /** What the configuration says of single sites, in the form the wire and the plan use. */
 import { closedUntilMs, parseHours } from '../values/hours.ts';
+import { siteOf } from '../values/url.ts';
 import type { ConfigSite } from './file-form.ts';
 import { durationMs, rateParts } from './units.ts';
 
@@ -9,6 +10,29 @@ export interface SiteSettings {
   readonly cap?: { readonly count: number; readonly periodMs: number };
   readonly quietUntilMs?: (nowMs: number) => number | undefined;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The first rule that would hold for nothing, with the place of what is wrong about it. */
+export function siteMistake(
+  sites: Readonly<Record<string, ConfigSite>>,
+): { readonly path: readonly string[]; readonly sentence: string } | undefined {
+  for (const key of Object.keys(sites)) {
+    const meant = siteMeant(key);
+    if (meant !== key.toLowerCase()) {
+      const hint = meant === undefined ? 'such as example.org' : `here ${meant}`;
+      const sentence = `sites.${key}: rules are for a whole site; its registrable domain is expected, ${hint}`;
+      return { path: ['sites', key], sentence };
+    }
+  }
+  return undefined;
+}
+
+/** The site that somebody means who writes an address, a host, a port or a star before it. */
+function siteMeant(key: string): string | undefined {
+  const bare = key.trim().replace(/^\*\./, '');
+  const isAddress6 = /^[\da-f:.]*:[\da-f.]*:[\da-f:.]*$/i.test(bare);
+  const url = URL.parse(bare.includes('://') ? bare : `http://${isAddress6 ? `[${bare}]` : bare}`);
+  return url && /^[^*]+$/.test(url.hostname) ? siteOf(url.hostname) : undefined;
 }
 
 /** A look-up by site. The texts were checked when the file was read. */
