@@ -89,7 +89,7 @@ const ownHeaders = new Set(
 );
 
 /** Refused here, where a person reads why, and not at every look. Values may be credentials: no sentence repeats them. */
-const readHeaders: Reader = (value) => {
+export const readHeaders: Reader = (value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return wrong('headers', value, 'an object of texts is expected');
   const given = Object.entries(value);

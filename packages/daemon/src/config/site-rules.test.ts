@@ -59,3 +59,15 @@ test('what names no site at all is refused, and what names one is not', () => {
   for (const key of ['Example.org', 'user.github.io', 'localhost', '10.0.0.7', '2001:db8::1', 'intranet'])
     expect(rules(key, '{ spacing: 30s }').kind, key).toBe('read');
 });
+
+test.each([
+  ['{ "a b": c }', '"a b" is not allowed; a name is made of'],
+  ['{ Host: evil }', '"Host" is not allowed; the connection sets it itself'],
+  ['{ X-A: "one\\ntwo" }', 'headers.X-A: "its value" is not allowed; at most 8000 characters of one line'],
+])('headers of a site that no request can carry are refused: %s', (headers, words) => {
+  const read = rules('example.org', `{ headers: ${headers} }`);
+  expect(read).toMatchObject({ kind: 'wrong', sentence: expect.stringContaining(words) as string });
+  expect(read).toMatchObject({
+    sentence: expect.stringMatching(/^revisit\.yaml:2: sites\.example\.org\.headers/) as string,
+  });
+});

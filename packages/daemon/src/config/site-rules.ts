@@ -2,6 +2,7 @@
 import { closedUntilMs, parseHours } from '../values/hours.ts';
 import { siteOf } from '../values/url.ts';
 import type { ConfigSite } from './file-form.ts';
+import { readHeaders } from './page-input.ts';
 import { durationMs, rateParts } from './units.ts';
 
 export interface SiteSettings {
@@ -12,17 +13,19 @@ export interface SiteSettings {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The first rule that would hold for nothing, with the place of what is wrong about it. */
+/** The first rule that would hold for nothing, or that no request could keep, with the place of what is wrong about it. */
 export function siteMistake(
   sites: Readonly<Record<string, ConfigSite>>,
 ): { readonly path: readonly string[]; readonly sentence: string } | undefined {
-  for (const key of Object.keys(sites)) {
+  for (const [key, { headers }] of Object.entries(sites)) {
     const meant = siteMeant(key);
     if (meant !== key.toLowerCase()) {
       const hint = meant === undefined ? 'such as example.org' : `here ${meant}`;
       const sentence = `sites.${key}: rules are for a whole site; its registrable domain is expected, ${hint}`;
       return { path: ['sites', key], sentence };
     }
+    const read = headers && readHeaders(headers);
+    if (read?.kind === 'wrong') return { path: ['sites', key, 'headers'], sentence: `sites.${key}.${read.sentence}` };
   }
   return undefined;
 }
