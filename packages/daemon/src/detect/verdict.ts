@@ -164,20 +164,27 @@ function stateAfter(
     ...(saw ? { status: 'present' as const, failures: 0, lastSeenMs: atMs } : {}),
     ...(saw && outcome.kind === 'fetched' ? { validators: outcome.validators } : {}),
     ...(word.kind === 'changed' ? { lastChangeMs: atMs, changes: before.changes + 1 } : {}),
-    ...(movedTo === undefined ? {} : { movedTo }),
+    // Of a look that tells of a change the move is not kept, so that the next one tells of it.
+    ...(movedTo === undefined || word.told?.kind === 'changed' ? {} : { movedTo }),
     ...(detectState === undefined ? {} : { detectState }),
     ...word.state,
   };
 }
 
+/** The place to which the page had moved leads back to its own URL: it has moved nowhere, and its own URL has answered. */
+function atHome({ movedTo: _movedTo, probe: { movedFrom: _movedFrom, ...probe }, ...rest }: Observation): Observation {
+  return { ...rest, probe };
+}
+
 /** Everything this observation says about this page. */
 export function verdict(
   watched: WatchedPage,
-  observation: Observation,
+  observed: Observation,
   detection?: Detection,
   detectState?: string,
 ): Look {
   const { page, state: before } = watched;
+  const observation = observed.movedTo === page.url ? atHome(observed) : observed;
   const atMs = lookedAtMs(observation, watched);
   const word = withNews(watched, observation, said(before, observation, detection));
   const state = stateAfter(before, observation, word, atMs, detectState);
