@@ -54,6 +54,34 @@ test('a character cut at the end of the sample does not turn UTF-8 into somethin
   expect(decodeText(Buffer.from(`x${text}`), 'text/plain', undefined).encoding).toBe('utf-8');
 });
 
+test('a text that was cut inside its last character is UTF-8, where other characters are', () => {
+  const whole = Buffer.from('Zażółć gęślą jaźń, 東京の天気、今日は晴れ');
+  expect(decodeText(whole.subarray(0, -1), 'text/plain', undefined)).toEqual({
+    text: `${whole.toString().slice(0, -1)}\ufffd`,
+    encoding: 'utf-8',
+  });
+  expect(decodeText(bytes('caf', 0xe9), 'text/plain', undefined).encoding).toBe('windows-1252');
+});
+
+test('JSON in UTF-16 is known by its first characters, whatever its words are in', () => {
+  const json = JSON.stringify({ a: '東京の天気、今日は晴れのち曇り' });
+  const little = Buffer.from(json, 'utf16le');
+  const big = Buffer.from(little).swap16();
+  expect(decodeText(little, 'application/json', undefined)).toEqual({ text: json, encoding: 'utf-16le' });
+  expect(decodeText(big, 'application/ld+json', undefined)).toEqual({ text: json, encoding: 'utf-16be' });
+  expect(decodeText(Buffer.from(json), 'application/json', undefined)).toEqual({ text: json, encoding: 'utf-8' });
+  for (const short of ['', '1', '12'])
+    expect(decodeText(Buffer.from(short), 'application/json', undefined)).toEqual({ text: short, encoding: 'utf-8' });
+});
+
+test('Japanese in seven bits is read, and a terminal’s escapes are left as they are', () => {
+  // 日本 in ISO-2022-JP
+  const japanese = bytes('<p>', 0x1b, '$BF|K\\', 0x1b, '(B</p>');
+  expect(decodeText(japanese, 'text/html', undefined)).toEqual({ text: '<p>日本</p>', encoding: 'iso-2022-jp' });
+  expect(decodeText(bytes(0x1b, '[31mred', 0x1b, '[0m $B'), 'text/plain', undefined).encoding).toBe('utf-8');
+  expect(decodeText(Buffer.from('\u001b$Bü'), 'text/plain', undefined).encoding).toBe('utf-8');
+});
+
 test('invalid bytes become replacement characters and the rest stays', () => {
   expect(decodeText(bytes('a', 0xff, 'b', 0xc3), 'text/plain', 'utf-8').text).toBe('a\ufffdb\ufffd');
 });

@@ -47,14 +47,20 @@ function known(label: string | undefined): string | undefined {
 }
 
 function declaredIn(body: Uint8Array, mediaType: string | undefined): string | undefined {
-  // JSON is UTF-8 by its own standard.
-  if (mediaType !== undefined && /[/+]json$/.test(mediaType)) return 'utf-8';
+  if (mediaType !== undefined && /[/+]json$/.test(mediaType)) return encodingOfJson(body);
   const head = decoderOf('windows-1252').decode(body.subarray(0, prescanBytes));
   const xml = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']/i.exec(head)?.[1];
   const label = xml ?? metaCharset(head.replace(/<!--[\s\S]*?(-->|$)/g, ''));
   const encoding = known(label);
   // The declaration was read as single bytes, so the document is not in UTF-16 whatever it says.
   return encoding?.startsWith('utf-16') ? 'utf-8' : encoding;
+}
+
+/** JSON is UTF-8 by its own standard; an earlier one had UTF-16 too, known by the zeros beside its first two characters, which are ASCII. */
+function encodingOfJson([first, second, third, fourth]: Uint8Array): string {
+  if (first === 0 && second !== 0 && third === 0 && fourth !== 0) return 'utf-16be';
+  if (first !== 0 && second === 0 && third !== 0 && fourth === 0) return 'utf-16le';
+  return 'utf-8';
 }
 
 function metaCharset(head: string): string | undefined {
@@ -69,8 +75,9 @@ function sniff(body: Uint8Array): string {
   const sample = body.subarray(0, sniffBytes);
   const wide = sniffWide(sample);
   if (wide !== undefined) return wide;
-  if (isUtf8(sample, sample.length < body.length)) return 'utf-8';
+  // Seven bits, so it would pass for UTF-8.
   if (hasJapaneseEscape(sample)) return 'iso-2022-jp';
+  if (isUtf8(sample, sample.length < body.length)) return 'utf-8';
   return sniffLegacy(sample) ?? 'windows-1252';
 }
 
@@ -89,19 +96,24 @@ function sniffWide(sample: Uint8Array): string | undefined {
   return undefined;
 }
 
+/** Where a text was cut off inside its last character it is UTF-8 all the same, if other characters say so. */
 function isUtf8(sample: Uint8Array, cut: boolean): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: cut });
-    return true;
-  } catch {
-    return false;
-  }
+  const decode = (stream: boolean): string | undefined => {
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream });
+    } catch {
+      return undefined;
+    }
+  };
+  if (decode(cut) !== undefined) return true;
+  return !cut && /[\u0080-\uffff]/.test(decode(true) ?? '');
 }
 
 function hasJapaneseEscape(sample: Uint8Array): boolean {
-  for (let index = 0; index + 2 < sample.length; index++) {
-    if (sample[index] === 0x1b && sample[index + 1] === 0x24)
-      return sample[index + 2] === 0x42 || sample[index + 2] === 0x40;
+  const at = sample.indexOf(0x1b);
+  if (at < 0 || sample.some((byte) => byte >= 0x80)) return false;
+  for (let index = at; index >= 0; index = sample.indexOf(0x1b, index + 1)) {
+    if (sample[index + 1] === 0x24 && (sample[index + 2] === 0x42 || sample[index + 2] === 0x40)) return true;
   }
   return false;
 }
