@@ -38,6 +38,36 @@ test('what a site is given does not go where its pages have moved, nor to whom t
   expect(web.asked.at(-1)!.headers).toMatchObject({ 'x-site': 'secret of a.example' });
 });
 
+test('a cookie of a chain comes back under its path, and no longer once it is taken back', async () => {
+  const set: Record<string, readonly string[]> = {
+    '/in/1': [
+      'all=1; Path=/',
+      'admin=1; Path=/admin',
+      'near=1',
+      'gone=; Max-Age=0; path=/',
+      'past=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/',
+      'short=1; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/',
+    ],
+    '/in/2': ['short=; Max-Age=-1; Path=/'],
+  };
+  const next: Record<string, string> = { '/in/1': '/in/2', '/in/2': '/administration', '/administration': '/admin/x' };
+  const web = world(({ url: { pathname } }) => {
+    const location = next[pathname];
+    const cookies = set[pathname];
+    return location === undefined
+      ? undefined
+      : { status: 302, headers: { location, ...(cookies ? { 'set-cookie': [...cookies] } : {}) } };
+  });
+  await web.see('https://example.org/in/1');
+  const sent = web.asked.map(({ url, headers }) => [new URL(url).pathname, headers['cookie']]);
+  expect(sent.slice(1)).toEqual([
+    ['/in/1', undefined],
+    ['/in/2', 'all=1; near=1; short=1'],
+    ['/administration', 'all=1'],
+    ['/admin/x', 'all=1; admin=1'],
+  ]);
+});
+
 test('permanent redirects all the way say where the page has moved', async () => {
   const web = world((ask) => {
     const next: Record<string, [number, string]> = {

@@ -23,7 +23,7 @@ export function withRedirects(redirectsMax: number, inner: Visit): Visit {
     let current = ask;
     let bytesReceived = 0;
     let lasting = true;
-    const cookies = new Map<string, string>();
+    const cookies = new Map<string, Cookie>();
     for (let hop = 0; ; hop++) {
       const answer = hop === 0 ? first : await inner(current);
       bytesReceived += answer.bytesReceived;
@@ -46,7 +46,7 @@ export function withRedirects(redirectsMax: number, inner: Visit): Visit {
         return failed('redirect-refused', `${ask.url.host} redirects to something that is not http or https`);
       }
       lasting &&= permanent.has(answer.status);
-      if (next.origin === current.url.origin) gather(cookies, answer);
+      if (next.origin === current.url.origin) gather(cookies, answer, current.url);
       else cookies.clear();
       current = follow(ask, next, cookies);
     }
@@ -65,23 +65,51 @@ function conclude(answer: Answer, bytesReceived: number, movedTo: string | undef
   return answer.bytesReceived === bytesReceived ? answer : { ...answer, bytesReceived };
 }
 
-function follow(first: Ask, next: URL, cookies: ReadonlyMap<string, string>): Ask {
+function follow(first: Ask, next: URL, cookies: ReadonlyMap<string, Cookie>): Ask {
   next.hash = '';
   next.username = '';
   next.password = '';
   const headers: Record<string, string> = next.origin === first.url.origin ? { ...first.headers } : {};
-  if (cookies.size > 0) {
+  const fitting = [...cookies.values()].filter(({ path }) => isUnder(next.pathname, path));
+  if (fitting.length > 0) {
     const own = headers['cookie'];
-    const set = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const set = fitting.map(({ name, value }) => `${name}=${value}`).join('; ');
     headers['cookie'] = own === undefined ? set : `${own}; ${set}`;
   }
   return { ...first, url: next, headers };
 }
 
-function gather(cookies: Map<string, string>, answer: Extract<Answer, { kind: 'answered' }>): void {
+interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  readonly path: string;
+}
+
+/** As RFC 6265 has it, within one origin: a cookie is for what is under its path, and one that is over by now is taken back. */
+function gather(cookies: Map<string, Cookie>, answer: Extract<Answer, { kind: 'answered' }>, from: URL): void {
   const lines = answer.headers['set-cookie'] ?? [];
   for (const line of Array.isArray(lines) ? lines : [lines]) {
     const [, name, value] = /^\s*([^=;\s]+)=([^;]*)/.exec(line) ?? [];
-    if (name !== undefined && value !== undefined && cookies.size < cookiesMax) cookies.set(name, value.trim());
+    if (name === undefined || value === undefined) continue;
+    const given = attributeOf(line, 'path');
+    const path = given?.startsWith('/') ? given : from.pathname.slice(0, from.pathname.lastIndexOf('/')) || '/';
+    const key = `${name};${path}`;
+    cookies.delete(key);
+    if (!isOver(line, answer.answeredAtMs) && cookies.size < cookiesMax)
+      cookies.set(key, { name, value: value.trim(), path });
   }
+}
+
+function attributeOf(line: string, name: string): string | undefined {
+  return new RegExp(`;\\s*${name}\\s*=\\s*([^;]*)`, 'i').exec(line)?.[1]?.trim();
+}
+
+function isOver(line: string, nowMs: number): boolean {
+  const seconds = attributeOf(line, 'max-age');
+  if (seconds !== undefined && /^-?\d+$/.test(seconds)) return Number(seconds) <= 0;
+  return Date.parse(attributeOf(line, 'expires') ?? '') <= nowMs;
+}
+
+function isUnder(pathname: string, path: string): boolean {
+  return pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`);
 }

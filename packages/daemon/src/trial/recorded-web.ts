@@ -11,7 +11,7 @@ export const startMs = Date.UTC(2026, 0, 5);
 
 interface Said {
   readonly status?: number;
-  readonly headers?: Record<string, string>;
+  readonly headers?: Record<string, string | string[]>;
   readonly body?: string;
   readonly latencyMs?: number;
   readonly fails?: string;
