@@ -190,7 +190,8 @@ export class Flights {
     const keptMs = probe.render ? clock.nowMs() - outMs : tookMs;
     if (requests > 0) departures.doors.looked(probe.site, keptMs, outcome.kind !== 'failed');
     this.#answerMs += (tookMs - this.#answerMs) / 64;
-    if (outcome.kind !== 'refused') access.learn(probe.site, observation.startedAtMs / 1000, tookMs / 1000);
+    if (outcome.kind !== 'refused' && requests > 0)
+      access.learn(probe.site, observation.startedAtMs / 1000, tookMs / 1000);
     const fits = indexing.take(observation);
     pool.arrived(indexing.queued, tookMs, fits, clock.nowMs());
     if (!fits) {

@@ -22,7 +22,7 @@ import type { Keeping } from './keeping.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import type { Detected, Fetched, LoopParts } from './loop-parts.ts';
 import { Overtaken } from './overtaken.ts';
-import { othersTryAfterMs } from './put-off.ts';
+import { putOffBy } from './put-off.ts';
 import type { Detection } from './values/change.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import { type Observation, lookedAtMs } from './values/observation.ts';
@@ -368,11 +368,8 @@ export class Indexing {
     const untilMs = watchedForMs === undefined ? undefined : observation.endedAtMs + watchedForMs;
     const planned = probe.plannedMs === undefined ? undefined : { plannedMs: probe.plannedMs };
     this.#lifetimes.watched(entry, untilMs === undefined ? undefined : { untilMs, ...planned });
-    if (outcome.kind === 'refused' && outcome.siteUntilMs === undefined) {
-      const othersMs = look.endedAtMs + othersTryAfterMs(look.state.failures);
-      this.#around.putOff(entry.page.id, look, outcome.onlyHere ? othersMs : outcome.untilMs);
-      return;
-    }
+    const later = putOffBy(outcome, look);
+    if (later) return this.#around.putOff(entry.page.id, look, later.untilMs);
     if (entry.page.paused) return;
     const tookMs = observation.endedAtMs - observation.startedAtMs;
     const changedAtMs = this.#discovery.hints.changedAtMs(entry, look.atMs);

@@ -160,6 +160,39 @@ test('a page that may not be visited says why, and when it is tried again', asyn
   await store.close();
 });
 
+test('where robots.txt cannot be read, no look is made before it is tried again, and the page says so', async () => {
+  const store = memoryStore();
+  const clock = new VirtualClock(startMs);
+  let requests = 0;
+  const fetchPage = async (): Promise<Answer> => {
+    requests++;
+    await clock.sleep(50);
+    const why = { code: 'certificate-invalid', sentence: 'down.example: its certificate has expired' };
+    return { kind: 'failed', fault: why, bytesReceived: 0 };
+  };
+  const common = { clock, random: random(3), spacingMs: 1_000 };
+  const observer = createObserver({ ...common, userAgent: 'Revisit', allowNetworks: [], fetchPage });
+  const parts = { ...common, store, observer, policy: policies['uniform']!.create(1), detect: detector(store) };
+  const settings = { looksPerSecond: 1, spacingMs: 1_000, robots: 8, queueMax: 64 };
+  const loop = new Loop({ ...parts, log: () => {} }, settings);
+  await new Desk(store, clock, () => {}).add([
+    { url: 'https://down.example/', site: 'down.example', ...usualSettings },
+  ]);
+  await loop.load();
+  void loop.run(new AbortController().signal);
+  const app = createApi(new Desk(store, clock, () => {}, loop));
+  const page = async () =>
+    (await app.inject('/api/pages')).json<{ pages: { looks: number; waits: { why: string } | null }[] }>().pages[0]!;
+  await clock.runUntil(startMs + 20_000);
+  expect(await page()).toMatchObject({ looks: 1, waits: { why: 'down.example: its certificate has expired,' } });
+  await clock.runUntil(startMs + hourMs);
+  expect(requests).toBeGreaterThan(3);
+  expect((await page()).looks).toBe(requests);
+  loop.die();
+  await app.close();
+  await store.close();
+});
+
 test('of several things the one that lasts longest is said, and hours of a shared server count', () => {
   const server = { address: '203.0.113.7', spacingMs: 250, connections: 8 };
   const rulesOf = (name: string) => (name === server.address ? { quietUntilMs: () => 5_000 } : undefined);

@@ -1,7 +1,8 @@
-/** Pages that may not be visited (robots.txt, their address): none is offered again before that may have changed. */
+/** Pages that may not be visited (robots.txt, also one that cannot be read, their address): none is offered again before that may have changed. */
 import type { Entry } from './collection.ts';
 import type { Wait } from './page-waits.ts';
 import type { Look } from './values/look.ts';
+import type { Outcome } from './values/observation.ts';
 
 /** Where nobody says when: rules are read anew once a day. */
 const putOffMs = 86_400_000;
@@ -10,8 +11,16 @@ const putOffMs = 86_400_000;
 const othersMs = { first: 2_000, most: 600_000 };
 
 /** `failures`: looks in a row that came to nothing. */
-export const othersTryAfterMs = (failures: number): number =>
+const othersTryAfterMs = (failures: number): number =>
   Math.min(othersMs.most, othersMs.first * 2 ** Math.max(0, failures - 1));
+
+/** Whether the page is not to be offered again before then; where nobody says when, in a day. Sites that are left alone are held by themselves. */
+export function putOffBy(outcome: Outcome, look: Look): { readonly untilMs: number | undefined } | undefined {
+  if (outcome.kind === 'failed') return outcome.untilMs === undefined ? undefined : { untilMs: outcome.untilMs };
+  if (outcome.kind !== 'refused' || outcome.siteUntilMs !== undefined) return undefined;
+  const othersAtMs = look.endedAtMs + othersTryAfterMs(look.state.failures);
+  return { untilMs: outcome.onlyHere ? othersAtMs : outcome.untilMs };
+}
 
 export class PutOff {
   /** By page: until when, and which of its looks said so. */

@@ -62,7 +62,13 @@ export type Answer =
       readonly siteClosed?: SiteClosed;
       readonly bytesReceived: number;
     }
-  | { readonly kind: 'failed'; readonly fault: Fault; readonly bytesReceived: number };
+  | {
+      readonly kind: 'failed';
+      readonly fault: Fault;
+      /** When it is tried again, where nothing is asked for before. */
+      readonly untilMs?: number;
+      readonly bytesReceived: number;
+    };
 
 /** One way to the web, or a wrapper round another. */
 export type Visit = (ask: Ask) => Promise<Answer>;

@@ -17,7 +17,9 @@ export function outcomeOf(answer: Answer, probe: Probe, sent: Validators): Outco
     return { ...refused, ...(own ? { siteUntilMs: siteClosed.untilMs } : { elsewhere: siteClosed }) };
   }
   if (answer.kind === 'failed') {
-    return { kind: answer.fault.code === 'address-refused' ? 'refused' : 'failed', fault: answer.fault };
+    const { fault, untilMs } = answer;
+    if (fault.code === 'address-refused') return { kind: 'refused', fault };
+    return { kind: 'failed', fault, ...(untilMs === undefined ? {} : { untilMs }) };
   }
   const { status } = answer;
   const maxAgeSeconds = lifetimeSeconds(answer.headers);

@@ -236,7 +236,7 @@ function readable(body: Uint8Array, bytesMax: number): string {
 
 function trouble(answer: Answer, untilMs: number): Answer {
   // What stops robots.txt stops the page in the same way, and says more about it.
-  if (answer.kind !== 'answered') return { ...answer, bytesReceived: 0 };
+  if (answer.kind !== 'answered') return { ...answer, untilMs, bytesReceived: 0 };
   const why = fault(
     'robots-unreachable',
     `${answer.url.host} answers ${answer.status} for robots.txt, which means that nothing may be visited for now`,

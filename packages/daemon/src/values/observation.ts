@@ -97,7 +97,8 @@ export type Outcome =
       /** Whoever looked may not visit it, and another may. */
       readonly onlyHere?: true;
     }
-  | { readonly kind: 'failed'; readonly fault: Fault };
+  /** `untilMs`: before then, nothing is asked for, as its robots.txt cannot be read. */
+  | { readonly kind: 'failed'; readonly fault: Fault; readonly untilMs?: number };
 
 export interface SiteClosed {
   readonly site: string;
