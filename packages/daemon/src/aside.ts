@@ -11,7 +11,7 @@
 import type { Worker } from 'node:worker_threads';
 import { asideWorker, questionOf } from './aside-thread.ts';
 import type { AsideAnswer, AsideQuestion } from './aside-worker.ts';
-import { largeBytes } from './begun.ts';
+import { isLarge } from './begun.ts';
 import { detect, type Detected, type DetectInput, recognised } from './detect/detect.ts';
 import { LargeBodies } from './large-bodies.ts';
 
@@ -44,7 +44,7 @@ export class Aside {
   detect(input: DetectInput): Detected | Promise<Detected> {
     const { select, options, body, previous } = input;
     const known = previous && recognised(select, options, body, previous.state);
-    return known ?? (body.length > largeBytes ? this.#large.detect(input) : this.#changed(input));
+    return known ?? (isLarge(body) ? this.#large.detect(input) : this.#changed(input));
   }
 
   async #changed(input: DetectInput): Promise<Detected> {

@@ -1,5 +1,6 @@
 /** Detection begins as answers come; what has begun is of use while the page is as it was then. */
 import type { Entry } from './collection.ts';
+import { isPacked } from './detect/sitemap.ts';
 import type { Detected } from './loop-parts.ts';
 import type { PageState } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
@@ -30,7 +31,10 @@ export const stillOf = ({ page, state }: Entry, begun: Begun | undefined): Begun
   begun && begun.page === page && begun.state === state ? begun : undefined;
 
 /** Larger ones take tens of milliseconds and more to read, up to many seconds: always in a thread beside the loop. */
-export const largeBytes = 256 * 2 ** 10;
+const largeBytes = 256 * 2 ** 10;
+
+/** A packed body, such as a sitemap's, may be a thousand times as large as it looks. */
+export const isLarge = (body: Uint8Array): boolean => body.length > largeBytes || isPacked(body);
 
 /** Large bodies that wait to be read, one at a time, all in memory: a site of nothing else is answered faster than it is read. */
 export const unreadBytesMax = 128 * 2 ** 20;

@@ -3,8 +3,8 @@ import {
   type Begun,
   type Queued,
   holdUntilRead,
+  isLarge,
   isSettled,
-  largeBytes,
   nextBatch,
   nothingBegun,
   stillOf,
@@ -141,9 +141,9 @@ export class Indexing {
 
   /** False when the queue is full: the observation is lost and its pages stay due. */
   take(observation: Observation): boolean {
-    const bytes = observation.outcome.kind === 'fetched' ? observation.outcome.body.length : 0;
-    const full =
-      this.#queue.length >= this.#queueMax || (bytes > largeBytes && this.#unreadBytes + bytes > unreadBytesMax);
+    const { outcome } = observation;
+    const bytes = outcome.kind === 'fetched' && isLarge(outcome.body) ? outcome.body.length : 0;
+    const full = this.#queue.length >= this.#queueMax || (bytes > 0 && this.#unreadBytes + bytes > unreadBytesMax);
     // Whoever found it lets go of it when the look has ended: there are never more of these than probes under way.
     if (full && observation.finding === undefined) return false;
     const queued = this.#begin(observation);
@@ -152,7 +152,7 @@ export class Indexing {
       this.#unreadBytes -= bytes;
       this.#woken();
     };
-    if (bytes > largeBytes && holdUntilRead(queued, isRead)) this.#unreadBytes += bytes;
+    if (bytes > 0 && holdUntilRead(queued, isRead)) this.#unreadBytes += bytes;
     return true;
   }
 

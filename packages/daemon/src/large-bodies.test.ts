@@ -1,7 +1,7 @@
 import { policies } from '@revisit/core';
 import { expect, test } from 'vitest';
 import { Aside } from './aside.ts';
-import { largeBytes, nextBatch, type Queued, without } from './begun.ts';
+import { nextBatch, type Queued, without } from './begun.ts';
 import { detect, type DetectInput } from './detect/detect.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { detector } from './daemon.ts';
@@ -40,9 +40,9 @@ test('a single large body is read beside the loop, the first version and the nex
 });
 
 test('a page that takes more memory or time to read than one may is said to be too large, and the next is read', async () => {
-  const input = large('memory', 100_000);
+  const input = large('memory', 250_000);
   const fault = { kind: 'unreadable', fault: expect.objectContaining({ code: 'body-too-large' }), again: false };
-  const small = new LargeBodies(undefined, { heapMegabytesMax: 24, readMsMax: 60_000 });
+  const small = new LargeBodies(undefined, { heapMegabytesMax: 64, readMsMax: 60_000 });
   const hasty = new LargeBodies(undefined, { heapMegabytesMax: 1000, readMsMax: 1 });
   expect((await small.detect(input)).detection).toEqual(fault);
   expect((await hasty.detect(input)).detection).toEqual(fault);
@@ -72,7 +72,7 @@ test('while a large body is read, the looks at other pages are kept', async () =
     observe: async (probe) => {
       const seen = await world.web.observe(probe);
       if (seen.outcome.kind !== 'fetched' || !isLarge(probe.site)) return seen;
-      const body = Buffer.concat([seen.outcome.body, Buffer.alloc(largeBytes, ' ')]);
+      const body = Buffer.concat([seen.outcome.body, Buffer.alloc(300_000, ' ')]);
       return { ...seen, outcome: { ...seen.outcome, body } };
     },
   };

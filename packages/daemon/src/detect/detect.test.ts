@@ -113,6 +113,15 @@ test('a sitemap is told by what it lists: new, changed and removed addresses', a
   expect(broken.detection).toMatchObject({ kind: 'first' });
 });
 
+test('a packed body that is larger than any sitemap is not kept as what it looks packed', async () => {
+  const look = watched({ kind: 'text' });
+  const bomb = gzipSync(Buffer.alloc(60 * 2 ** 20, ' '));
+  expect((await look(bomb, { mediaType: 'application/gzip' })).detection).toMatchObject({
+    kind: 'unreadable',
+    fault: { code: 'body-too-large' },
+  });
+});
+
 test('a sitemap that was compared as markup before begins anew', async () => {
   const options = { items: false };
   const before = watched({ kind: 'text' }, options);

@@ -152,29 +152,30 @@ function settingsOf(select: Select, options: DetectInput['options']): string {
 const knownSettings = new WeakMap<DetectInput['options'], WeakMap<Select, string>>();
 
 function sourceOf(input: DetectInput, options: DetectOptions, state: DetectState | undefined): Source | Fault {
-  const { text, media } = documentOf(input);
+  const read = documentOf(input);
+  if ('code' in read) return read;
   let tree: Tree | undefined;
-  if (options.normalise.remove.length > 0 && media === 'html') {
-    const parsed = treeOf(text, options);
+  if (options.normalise.remove.length > 0 && read.media === 'html') {
+    const parsed = treeOf(read.text, options);
     if ('fault' in parsed) return parsed.fault;
     tree = parsed;
   }
   return {
     select: input.select,
     options,
-    media,
-    text,
+    ...read,
     body: input.body,
     mediaType: input.mediaType,
     url: input.url,
     formatBefore: state?.format,
-    tree: () => (tree ??= treeOf(text, { ...options, normalise: { ...options.normalise, remove: [] } }) as Tree),
+    tree: () => (tree ??= treeOf(read.text, { ...options, normalise: { ...options.normalise, remove: [] } }) as Tree),
   };
 }
 
 /** The body as text, and what kind of document that is. Sitemaps are often kept as .gz files and served as what they are. */
-function documentOf({ body, mediaType, charset }: DetectInput): Pick<Source, 'text' | 'media'> {
+function documentOf({ body, mediaType, charset }: DetectInput): Pick<Source, 'text' | 'media'> | Fault {
   const inside = unpacked(body);
+  if (inside && 'code' in inside) return inside;
   const sitemap = inside && decodeText(inside, 'application/xml', charset).text;
   if (sitemap !== undefined && looksLikeSitemap(sitemap)) return { text: sitemap, media: 'sitemap' };
   const { text } = decodeText(body, mediaType, charset);

@@ -1,6 +1,7 @@
 /** Sitemaps and their indexes as items: the addresses they list, with the dates they give. */
 import { gunzipSync } from 'node:zlib';
 import { SaxesParser } from 'saxes';
+import { type Fault, fault } from '../values/fault.ts';
 import type { Item } from './items.ts';
 
 /** The protocol's limits for one file: its size unpacked, and its entries. */
@@ -16,15 +17,18 @@ export function looksLikeSitemap(text: string): boolean {
   return sitemapStart.test(text.slice(0, 4096));
 }
 
-/** What may be a packed sitemap; undefined for a body that is not packed. */
-export function unpacked(body: Uint8Array): Uint8Array | undefined {
-  if (body[0] !== 0x1f || body[1] !== 0x8b) return undefined;
+/** What may be a packed sitemap; undefined for a body that is not packed, a fault for one that is larger than any. */
+export function unpacked(body: Uint8Array): Uint8Array | Fault | undefined {
+  if (!isPacked(body)) return undefined;
   try {
     return gunzipSync(body, { maxOutputLength: unpackedBytesMax });
-  } catch {
-    return undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') return undefined;
+    return fault('body-too-large', `${body.length} bytes of gzip unpack to more than ${unpackedBytesMax} bytes`);
   }
 }
+
+export const isPacked = (body: Uint8Array): boolean => body[0] === 0x1f && body[1] === 0x8b;
 
 /** Each address once; undefined for a file that is not whole, of which nobody knows what is missing. */
 export function sitemapItems(text: string): readonly Item[] | undefined {
