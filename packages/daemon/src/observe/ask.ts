@@ -82,6 +82,12 @@ export function agentFor(headers: Ask['headers'], ownAgent: string): string {
   return given === undefined || given === '' ? ownAgent : `${given} ${ownAgent}`;
 }
 
+/** Of a header that may stand in several lines, all of it, as one list (RFC 9110, 5.3). */
+export function listOf(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
 export function headerOf(headers: Headers, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;

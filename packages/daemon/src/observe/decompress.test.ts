@@ -1,4 +1,5 @@
-import { gzipSync } from 'node:zlib';
+import { randomBytes } from 'node:crypto';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { decompress } from './decompress.ts';
 import { defaultLimits } from './limits.ts';
@@ -17,6 +18,31 @@ test('zstd that asks for a window of more than 8 MB is refused before memory is 
   expect(await decompress(frame(24), 'zstd', defaultLimits)).toMatchObject({
     kind: 'fault',
     fault: { code: 'encoding-broken' },
+  });
+});
+
+test('zstd of several frames is all of them, also behind one to be skipped, and there is an end to how many', async () => {
+  const skipped = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+  const read = (...parts: Buffer[]) => decompress(Buffer.concat(parts), 'zstd', defaultLimits);
+  const abc = frame(20);
+  expect(await read(abc, skipped, abc)).toEqual({ kind: 'body', body: Buffer.from('abcabc') });
+  const large = zstdCompressSync(randomBytes(100_000));
+  expect(await read(large, abc, large)).toMatchObject({ kind: 'body', body: { length: 200_003 } });
+  expect(await read(abc, Buffer.from('not a frame'))).toEqual({ kind: 'body', body: Buffer.from('abc') });
+  expect(await read(abc, abc.subarray(0, 10))).toMatchObject({ fault: { code: 'body-truncated' } });
+  const zeros = zstdCompressSync(Buffer.alloc(30 * 2 ** 20));
+  expect(await read(large, zeros, zeros)).toMatchObject({ fault: { code: 'body-too-large' } });
+  expect(await read(...Array.from({ length: 300 }, () => abc))).toMatchObject({ fault: { code: 'encoding-refused' } });
+});
+
+test('what names letters or nothing as its encoding is as it came', async () => {
+  for (const name of ['none', 'UTF-8', 'identity', 'iso-8859-1'])
+    expect(await decompress(Buffer.from('abc'), name, defaultLimits)).toEqual({
+      kind: 'body',
+      body: Buffer.from('abc'),
+    });
+  expect(await decompress(Buffer.from('abc'), 'rot13', defaultLimits)).toMatchObject({
+    fault: { code: 'encoding-refused' },
   });
 });
 

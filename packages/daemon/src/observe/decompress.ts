@@ -10,12 +10,17 @@ import type { Limits } from './limits.ts';
 
 export const acceptEncoding = 'gzip, deflate, br, zstd';
 
+/** What some servers write where nothing is packed: that, or in which letters the page is written. */
+const asItIs = /^(identity|none|null|binary|8bit|utf-?8|us-ascii|iso-8859-\d+|windows-\d+)$/;
+
 export type Decompressed =
   | { readonly kind: 'body'; readonly body: Uint8Array }
   | { readonly kind: 'fault'; readonly fault: Fault };
 
 /** Below this, decoding takes less time than handing it to another thread. */
 const inPlaceBytesMax = 32 * 2 ** 10;
+/** Packers in parallel write one for each megabyte or so; a million empty ones would take a minute. */
+const framesMax = 256;
 /** Any page may be this large whatever its ratio. */
 const ratioFreeBytes = 2 ** 20;
 
@@ -54,7 +59,7 @@ export async function decompress(body: Uint8Array, contentEncoding: string, limi
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
-    .filter((name) => name !== '' && name !== 'identity');
+    .filter((name) => name !== '' && !asItIs.test(name));
   if (names.length > limits.encodingsMax) {
     return {
       kind: 'fault',
@@ -88,6 +93,7 @@ async function undo(name: string, body: Uint8Array, outputMax: number): Promise<
   }
   const options = { ...coding.options, maxOutputLength: outputMax };
   try {
+    if (coding === codings['zstd']) return await undoFrames(body, options);
     const small = body.length <= inPlaceBytesMax;
     return { kind: 'body', body: small ? coding.now(body, options) : await coding.later(body, options) };
   } catch (error) {
@@ -109,6 +115,42 @@ async function undo(name: string, body: Uint8Array, outputMax: number): Promise<
     };
   }
 }
+
+interface Frame {
+  readonly buffer: Buffer;
+  /** `bytesWritten`: how much of what it was given the frame took. */
+  readonly engine: { readonly bytesWritten: number };
+}
+
+const frameNow = zlib.zstdDecompressSync as unknown as (body: Uint8Array, options: object) => Frame;
+const frameLater = promisify(zlib.zstdDecompress) as unknown as (body: Uint8Array, options: object) => Promise<Frame>;
+
+/** zstd may be several frames, one after the other (RFC 8878, 3.1), of which the decoder reads one. */
+async function undoFrames(body: Uint8Array, options: { readonly maxOutputLength: number }): Promise<Decompressed> {
+  const parts: Buffer[] = [];
+  let left = options.maxOutputLength;
+  let rest = body;
+  do {
+    if (parts.length === framesMax)
+      return {
+        kind: 'fault',
+        fault: fault('encoding-refused', `the answer has more than ${framesMax} frames of zstd`),
+      };
+    const limited = { ...options, maxOutputLength: Math.max(1, left), info: true };
+    const small = rest.length <= inPlaceBytesMax;
+    const { buffer, engine } = small ? frameNow(rest, limited) : await frameLater(rest, limited);
+    parts.push(buffer);
+    left -= buffer.length;
+    rest = rest.subarray(engine.bytesWritten);
+  } while (isFrame(rest));
+  return { kind: 'body', body: parts.length === 1 ? parts[0]! : Buffer.concat(parts) };
+}
+
+/** A frame, or one that decoders skip. */
+const isFrame = (body: Uint8Array): boolean =>
+  body.length >= 4 &&
+  ((body[0] === 0x28 && body[1] === 0xb5 && body[2] === 0x2f && body[3] === 0xfd) ||
+    ((body[0]! & 0xf0) === 0x50 && body[1] === 0x2a && body[2] === 0x4d && body[3] === 0x18));
 
 const looksLikeZlib = (body: Uint8Array) =>
   body.length >= 2 && (body[0]! & 0x0f) === 8 && ((body[0]! << 8) | body[1]!) % 31 === 0;

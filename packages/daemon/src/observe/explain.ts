@@ -83,6 +83,9 @@ export function explain(error: unknown, url: URL): Fault {
     if (cause.name === 'HTTPParserError') {
       return fault('answer-malformed', `${host}: the answer is not HTTP (${cause.message})`);
     }
+    // The client checks some of what a server says by assertion, such as a status below 100.
+    if (code === 'ERR_ASSERTION')
+      return fault('answer-malformed', `${host}: the answer is not HTTP (its status or its form cannot be)`);
     if (code.startsWith('ERR_HTTP2')) return fault('connection-lost', `${host}: the HTTP/2 connection broke (${code})`);
     if (/proxy|tunnel/i.test(cause.message)) return fault('proxy-failed', `${host}: ${cause.message}`);
   }

@@ -6,7 +6,7 @@ import type { Dispatcher } from 'undici';
 import { fault } from '../values/fault.ts';
 import type { Clock } from '../values/clock.ts';
 import type { Answer, Ask, Headers, Visit } from './ask.ts';
-import { agentFor, headerOf } from './ask.ts';
+import { agentFor, headerOf, listOf } from './ask.ts';
 import { isCutStream } from './cut-streams.ts';
 import { acceptEncoding, decompress } from './decompress.ts';
 import { explain, LimitReached } from './explain.ts';
@@ -38,7 +38,7 @@ export function createFetch(options: FetchOptions): Visit {
 
 /** At once where it came as it is. */
 function unpacked(raw: Raw, limits: Limits): Raw | Promise<Raw> {
-  const encoding = raw.kind === 'failed' ? undefined : headerOf(raw.headers, 'content-encoding');
+  const encoding = raw.kind === 'failed' ? undefined : listOf(raw.headers, 'content-encoding');
   if (raw.kind === 'failed' || encoding === undefined || raw.body.length === 0) return raw;
   return decompress(raw.body, encoding, limits).then((body) =>
     body.kind === 'fault'

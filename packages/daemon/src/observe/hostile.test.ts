@@ -101,6 +101,7 @@ test('bodies that are shorter than they say', async () => {
     '/two-lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nshort',
     '/bad-length': 'HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nshort',
     '/bad-chunk': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort\r\n',
+    '/no-status': 'HTTP/1.1 000 Nothing\r\nContent-Length: 5\r\n\r\nshort',
   };
   const host = await servers.raw((socket, request) => socket.end(answers[/^GET (\S+)/.exec(request)![1]!]));
   const kinds: Record<string, string> = {};
@@ -112,6 +113,7 @@ test('bodies that are shorter than they say', async () => {
     '/two-lengths': 'body-truncated',
     '/bad-length': 'answer-malformed',
     '/bad-chunk': 'answer-malformed',
+    '/no-status': 'answer-malformed',
   });
 });
 

@@ -76,3 +76,8 @@ test('pages that are turned away are each given a time of their own, no step lik
   expect(Math.min(...steps)).toBeGreaterThanOrEqual(2_000);
   expect(new Set(steps).size).toBe(steps.length);
 });
+
+test('of several Retry-After the longest is kept to', () => {
+  expect(retryAfterMs({ 'retry-after': ['5', 'soon', '120', '60'] }, nowMs)).toBe(120_000);
+  expect(retryAfterMs({ 'retry-after': ['soon'] }, nowMs)).toBeUndefined();
+});

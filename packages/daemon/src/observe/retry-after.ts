@@ -19,9 +19,15 @@ function dateMs(text: string): number | undefined {
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 
+/** Of several, the longest. */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
-  const text = headerOf(headers, 'retry-after')?.trim();
-  if (text === undefined) return undefined;
+  const said = headers['retry-after'];
+  const texts = Array.isArray(said) ? said : said === undefined ? [] : [said];
+  const waits = texts.flatMap((text) => waitMs(text.trim(), headers, nowMs) ?? []);
+  return waits.length === 0 ? undefined : Math.max(...waits);
+}
+
+function waitMs(text: string, headers: Headers, nowMs: number): number | undefined {
   if (/^\d+$/.test(text)) return Math.min(retryAfterMsMax, Number(text) * 1000);
   const thenMs = dateMs(text);
   if (thenMs === undefined) return undefined;

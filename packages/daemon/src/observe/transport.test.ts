@@ -295,7 +295,7 @@ test('TLS through SOCKS, and a proxy that says no', async () => {
 test('packed in every way a server may, and unpacked', async () => {
   const { gzipSync, deflateSync, deflateRawSync, brotliCompressSync, zstdCompressSync } = await import('node:zlib');
   const text = 'the same text over and over, '.repeat(5000);
-  const ways: Record<string, [string, Buffer]> = {
+  const ways: Record<string, [string | string[], Buffer]> = {
     '/gzip': ['gzip', gzipSync(text)],
     '/x-gzip': ['x-gzip', gzipSync(text)],
     '/deflate': ['deflate', deflateSync(text)],
@@ -303,11 +303,12 @@ test('packed in every way a server may, and unpacked', async () => {
     '/br': ['br', brotliCompressSync(text)],
     '/zstd': ['zstd', zstdCompressSync(text)],
     '/twice': ['gzip, br', brotliCompressSync(gzipSync(text))],
+    '/two-lines': [['gzip', 'br'], brotliCompressSync(gzipSync(text))],
     '/identity': ['identity', Buffer.from(text)],
   };
   const server = await serve((request, response) => {
     const [encoding, body] = ways[request.url!]!;
-    response.writeHead(200, { 'content-encoding': encoding }).end(body);
+    response.setHeader('content-encoding', encoding).end(body);
   });
   open.push(server);
   const using = observer({});
