@@ -343,7 +343,10 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       // A mandate that would last for ever.
       const mandate = { everyMs: 100, forMs: 1e12, sinceMs: systemClock.nowMs() };
       const pages = [{ id: 'x', select: { kind: 'text' as const }, options: {} }];
-      await jetstream(home).publish(subjects.errand('east'), packErrand({ probe, mandate, base: '', pages }));
+      await jetstream(home).publish(
+        subjects.errand('east'),
+        packErrand({ probe, mandate, base: '', pages, given: 'once' }),
+      );
       await eventually(() => looks > 3);
       keys.remove('east');
       child.kill('SIGHUP');
