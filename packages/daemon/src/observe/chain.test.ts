@@ -1,6 +1,7 @@
 /** What goes along a chain of redirects: credentials, cookies, validators. */
 import { expect, test } from 'vitest';
 import { world } from '../trial/recorded-web.ts';
+import type { Validators } from '../values/probe.ts';
 import { validatorsOf } from './conditional.ts';
 
 test('credentials stay with their origin, and cookies of a chain come back', async () => {
@@ -107,7 +108,7 @@ test.each([
   [
     'a tag beside the second of our look',
     { etag: '"x"', 'last-modified': second('02'), date: second('02') },
-    { etag: '"x"' },
+    { etag: `?${Date.parse(second('02'))}?"x"` },
   ],
   [
     'a tag made of the second of our look',
@@ -116,7 +117,7 @@ test.each([
       'last-modified': second('02'),
       date: second('02'),
     },
-    {},
+    { etag: `?${Date.parse(second('02'))}?"${(Date.parse(second('02')) / 1000).toString(16)}-264"` },
   ],
   [
     'a tag made of a second that is over',
@@ -132,4 +133,39 @@ test.each([
   ['a tag of ten thousand characters', { etag: `"${'x'.repeat(10_000)}"` }, {}],
 ])('validators of %s', (_name, headers, validators) => {
   expect(validatorsOf(headers, undefined)).toEqual(validators);
+});
+
+const seconds = Date.parse(second('02')) / 1000;
+test.each([
+  ['seconds and size in base 36', `"${seconds.toString(36)}8z"`, true],
+  ['a sum of the second', '"3873620190"', true],
+  ['microseconds in hexadecimal', `"${(seconds * 1e6).toString(16)}"`, true],
+  ['seconds and size run together', `"${seconds}264"`, true],
+  ['seconds, without Last-Modified', `"${seconds}"`, false],
+])('a page that is edited within the second of our look is seen all the same: %s', async (_name, etag, dated) => {
+  let body = 'first';
+  let now = '02';
+  const web = world((ask) => {
+    if (ask.url.pathname === '/robots.txt') return undefined;
+    const headers = { etag, date: second(now), ...(dated ? { 'last-modified': second('02') } : {}) };
+    return ask.headers['if-none-match'] === etag ? { status: 304, headers } : { body, headers };
+  });
+  const look = async (validators: Validators) => (await web.see('https://example.org/', { validators })).outcome;
+  const first = await look({});
+  body = 'other';
+  now = '10';
+  const next = await look(first.kind === 'fetched' ? first.validators : {});
+  expect(next).toMatchObject({ kind: 'fetched', body: Buffer.from('other') });
+  now = '20';
+  expect(await look(next.kind === 'fetched' ? next.validators : {})).toMatchObject({ kind: 'not-modified' });
+});
+
+test('a tag that stays while Last-Modified is always now is believed from the second answer on, one of a sum from the first', () => {
+  const at = (text: string) => ({ etag: '"sum"', 'last-modified': second(text), date: second(text) });
+  const first = validatorsOf(at('02'), undefined);
+  expect(first.etag).not.toBe('"sum"');
+  expect(validatorsOf(at('03'), undefined, first).etag).not.toBe('"sum"');
+  expect(validatorsOf(at('09'), undefined, first)).toEqual({ etag: '"sum"' });
+  const sum = '"c0ffee1234567890c0ffee1234567890"';
+  expect(validatorsOf({ etag: sum, date: second('02') }, undefined)).toEqual({ etag: sum });
 });

@@ -2,7 +2,8 @@
  * Conditional requests with the server's own validators, sent back to the URL that issued them and never made from our
  * clock. A validator is kept only when it can tell every later edit from the copy we hold: Last-Modified counts whole
  * seconds, so a page edited again within that second keeps it. Such a one is trusted only when the server's own Date says
- * that the second was over (RFC 9110, 8.8.2.2), and an ETag made of that second is no better than it.
+ * that the second was over (RFC 9110, 8.8.2.2). An ETag that came within that second, or that names the time of the answer, may be
+ * made of no more than the second: it is noted as unsure, with the server's time, and sent once a later answer had it too.
  */
 import type { Validators } from '../values/probe.ts';
 import type { Headers, Visit } from './ask.ts';
@@ -23,20 +24,43 @@ export function withConditional(inner: Visit): Visit {
 /** What a server may say of itself in a validator; longer is no validator but a burden on every request. */
 const validatorCharactersMax = 1024;
 
-/** What may be sent back next time. `url` names the issuer when that is not the URL asked for. */
-export function validatorsOf(headers: Headers, issuer: string | undefined): Validators {
+/** What may be sent back next time. `url` names the issuer when that is not the URL asked for; `before` is what the last answer gave. */
+export function validatorsOf(
+  headers: Headers,
+  issuer: string | undefined,
+  before: Validators = noValidators,
+): Validators {
   const etag = wellFormed(headerOf(headers, 'etag'), /^(W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/);
   const lastModified = wellFormed(headerOf(headers, 'last-modified'), /^[\x20-\x7e]+$/);
   if (etag === undefined && lastModified === undefined) return noValidators;
   const modifiedMs = lastModified === undefined ? Number.NaN : Date.parse(lastModified);
-  const secondIsOver = Date.parse(headerOf(headers, 'date') ?? '') - modifiedMs >= 1000;
+  const dateMs = Date.parse(headerOf(headers, 'date') ?? '');
+  const secondIsOver = dateMs - modifiedMs >= 1000;
   const keepDate = lastModified !== undefined && secondIsOver;
-  const keepEtag = etag !== undefined && (secondIsOver || !tellsOnlyTheSecond(etag, modifiedMs));
+  const mayBeTime = etag !== undefined && !secondIsOver && (lastModified !== undefined || namesTime(etag, dateMs));
+  const kept = mayBeTime && !hadBefore(etag, dateMs, before) ? `${unsure}${dateMs}${unsure}${etag}` : etag;
   return {
-    ...(keepEtag ? { etag } : {}),
+    ...(kept === undefined ? {} : { etag: kept }),
     ...(keepDate ? { lastModified } : {}),
-    ...(issuer !== undefined && (keepEtag || keepDate) ? { url: issuer } : {}),
+    ...(issuer !== undefined && (kept !== undefined || keepDate) ? { url: issuer } : {}),
   };
+}
+
+/** No tag of a server begins with it. */
+const unsure = '?';
+
+/** Without what is only noted. */
+export function sureOf(validators: Validators): Validators {
+  if (validators.etag?.startsWith(unsure) !== true) return validators;
+  const { etag: _etag, ...sure } = validators;
+  return sure;
+}
+
+/** Whether an answer of another second had the tag: it tells more than when it was asked for. */
+function hadBefore(etag: string, dateMs: number, { etag: before }: Validators): boolean {
+  if (before === etag) return true;
+  const [, thenMs, noted] = /^\?([^?]*)\?(.*)$/s.exec(before ?? '') ?? [];
+  return noted === etag && !(Math.abs(dateMs - Number(thenMs)) < 2000);
 }
 
 const noValidators: Validators = {};
@@ -45,10 +69,20 @@ function wellFormed(value: string | undefined, form: RegExp): string | undefined
   return value !== undefined && value.length <= validatorCharactersMax && form.test(value) ? value : undefined;
 }
 
-/** Static servers write the second of the edit into the tag, in hexadecimal or decimal. */
-function tellsOnlyTheSecond(etag: string, modifiedMs: number): boolean {
-  if (Number.isNaN(modifiedMs)) return false;
-  const seconds = Math.floor(modifiedMs / 1000);
-  const words = etag.toLowerCase().split(/[^0-9a-z]+/);
-  return words.includes(seconds.toString(16)) || words.includes(String(seconds));
+/** Whether a word of the tag is the time of the answer, in decimal, hexadecimal or base 36, in seconds or parts of one. */
+function namesTime(etag: string, dateMs: number): boolean {
+  const words =
+    etag
+      .slice(0, timeCharactersMax)
+      .toLowerCase()
+      .match(/[0-9a-z]{6,20}/g) ?? [];
+  return words.some((word) =>
+    [10, 16, 36].some((base) => {
+      const number = Number.parseInt(word, base);
+      return [1e3, 1, 1e-3, 1e-6].some((unitMs) => Math.abs(number * unitMs - dateMs) < 3000);
+    }),
+  );
 }
+
+/** Times stand in short tags; long ones are sums. */
+const timeCharactersMax = 100;

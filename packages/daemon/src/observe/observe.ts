@@ -14,7 +14,7 @@ import type { Network } from '../values/network.ts';
 import { judgeAddress, networkOf } from '../values/network.ts';
 import { siteOf } from '../values/url.ts';
 import type { Answer, Meter, Visit } from './ask.ts';
-import { withConditional } from './conditional.ts';
+import { sureOf, withConditional } from './conditional.ts';
 import { guardedConnector, withAddressGuard } from './connect.ts';
 import { type FetchOptions, createFetch } from './fetch.ts';
 import type { SiteRules } from './gate.ts';
@@ -125,7 +125,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
       if (!url) throw new Error(`probe ${probe.id} has no valid URL`);
       const headers = headersFor(probe, url, options.siteRules?.(probe.site)?.headers);
       const meter: Meter = { requests: 0, lastAtMs: startedAtMs, heldMs: 0, waiting: 0, servers: undefined };
-      const validators = issuedBy(probe.movedFrom ?? url.href, probe.validators);
+      const validators = issuedBy(probe.movedFrom ?? url.href, sureOf(probe.validators));
       const ask = { url, headers, validators, purpose: 'page', signal, mayAsk, meter } as const;
       const answer = await (probe.render ? renderer.render(ask) : look(ask));
       // What is known is known of the last request, not of when the probe began to wait for its turn.

@@ -37,7 +37,7 @@ export function outcomeOf(answer: Answer, probe: Probe, sent: Validators): Outco
     body: answer.body,
     mediaType: mediaTypeOf(type),
     charset: charsetOf(type),
-    validators: validatorsOf(answer.headers, issuer),
+    validators: validatorsOf(answer.headers, issuer, probe.validators),
   };
   if (maxAgeSeconds === undefined && !hub) return fetched;
   return { ...fetched, ...lifetime, ...(hub ? { hub } : {}) };
