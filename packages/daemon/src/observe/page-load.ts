@@ -33,6 +33,8 @@ const shownOnly = new Set([
 const tells = new Set(['script', 'xhr', 'fetch']);
 /** One address asked so often, whatever its query, is a page that asks whether there is news: it is whole without. */
 const repeatsMax = 10;
+/** A page whose parts have all come is there within this, unless a file came in its place. */
+const savingMs = 5_000;
 /** Parts kept for later pages, by the lifetime their server states. */
 const keptBytesMax = 64 * 2 ** 20;
 
@@ -98,10 +100,18 @@ export class PageLoad {
     this.#ending.abort();
   }
 
-  /** A file is handed over. The browser waits for a page in its place for ever, unless there was one already. */
+  /**
+   * A file is handed over. One that the page saves beside what it shows does not matter; one that it leads to takes the place of the page,
+   * and the browser waits for ever for what is to be shown there.
+   */
   saves(): void {
-    if (this.#isLoaded) return;
-    this.#miss(fault('render-incomplete', `${this.#ask.url.host}: the page leads to a file to be saved`));
+    this.#lastMs = performance.now();
+    const timer = setInterval(() => {
+      const isSettled = this.#isLoaded || this.#ending.signal.aborted;
+      if (isSettled || this.isQuiet(savingMs)) clearInterval(timer);
+      if (!isSettled && this.isQuiet(savingMs))
+        this.#miss(fault('render-incomplete', `${this.#ask.url.host}: the page leads to a file to be saved`));
+    }, savingMs / 10);
   }
 
   async supply(route: Route, page: Page): Promise<void> {
@@ -219,7 +229,7 @@ function troubleOf(url: URL, part: Answer): string | undefined {
 }
 
 /** What a browser shows and does not save. */
-const shownTypes = /html|xml|json|^image\/|^text\/(plain|css|javascript)$/;
+const shownTypes = /[/+](html|xml|json)$|^image\/|^text\/(plain|css|javascript)$/;
 
 /** Faults of a part that every browser like ours would meet at every look. */
 const lastingFaults = new Set([
