@@ -38,6 +38,8 @@ export class Gate {
   failures = 0;
   /** The last time promised to a page that was turned away. */
   promisedMs = 0;
+  /** When the last request went out or was seen, as far as is known. */
+  lastMs = -Infinity;
   /** When requests were seen, for the cap, oldest first, at most `cap.count`. */
   seen: number[] = [];
   /** Requests that went out and may not have been seen yet. */
@@ -69,6 +71,7 @@ export class Gate {
   begin(nowMs: number, spacingMs: number): void {
     this.entering = false;
     this.out++;
+    this.lastMs = Math.max(this.lastMs, nowMs);
     this.restUntil(nowMs + spacingMs);
   }
 
@@ -100,6 +103,7 @@ export class Gate {
   leave(seenMs: number, spacingMs: number, rules: SiteRules): void {
     this.underWay--;
     this.out--;
+    this.lastMs = Math.max(this.lastMs, seenMs);
     this.restUntil(seenMs + spacingMs);
     this.#count(seenMs, rules);
   }

@@ -138,3 +138,13 @@ test('robots.txt is not read again after a restart while it holds, and trouble w
   await after.see('https://www.example.org/');
   expect(after.asked.map(({ url }) => url)).toContain('https://www.example.org/robots.txt');
 });
+
+test('Crawl-delay holds between robots.txt, which says it, and the first page', async () => {
+  const web = world((ask) =>
+    ask.url.pathname === '/robots.txt' ? { body: 'User-agent: *\nCrawl-delay: 7' } : undefined,
+  );
+  expect((await web.see('https://example.org/a')).outcome.kind).toBe('fetched');
+  await web.see('https://example.org/b');
+  expect(web.asked.map(({ url }) => new URL(url).pathname)).toEqual(['/robots.txt', '/a', '/b']);
+  for (const gap of gaps(web.asked)) expect(gap).toBeGreaterThanOrEqual(7_000);
+});

@@ -165,7 +165,8 @@ export class SiteGates {
 
   /** Waits for the turn; true when it came, at once where nobody has to wait, a refusal otherwise. */
   enter(key: string, line: Line, ask: Ask, spacingMs: number): true | Promise<true | Answer> {
-    line.gate.restUntil(this.#askedUntilMs + Math.min(unsureMsMax, spacingMs));
+    // Whoever asks for a longer spacing than the one before, as with a Crawl-delay just read, waits that long since it.
+    line.gate.restUntil(Math.max(line.gate.lastMs + spacingMs, this.#askedUntilMs + Math.min(unsureMsMax, spacingMs)));
     if (!isNoted(line.rules, spacingMs)) return this.#enter(line, ask, spacingMs);
     return this.#recalled(key, line, spacingMs).then(() => this.#enter(line, ask, spacingMs));
   }
