@@ -150,6 +150,10 @@ export class Coordinator {
     this.#observers =
       nats && this.carrier && new Observers({ ...config, nats, carrier: this.carrier, store: this.store, clock });
     this.store.tell = (ids) => this.carrier?.notice('pages', ids);
+    this.store.onEnded = (probeIds) => {
+      this.carrier?.ended(probeIds);
+      this.#observers?.ended(probeIds);
+    };
   }
 
   /** Whether robots can be asked; without NATS this process is its own robot. */

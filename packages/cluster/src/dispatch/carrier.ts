@@ -9,7 +9,8 @@
  *   missing   the message is gone and no answer has come: it may be on its way
  *   ended     answered; or missing for too long, handed back to the loop unlooked; or its shard was given up
  *
- * What comes back for a probe that is not open is acknowledged and dropped: whoever needs the look asks for it again. Of one that
+ * An answer stays in the queue until what follows from it is kept (unkept.ts). What comes back for a probe that is not open is dropped
+ * once the shard's probes are known: whoever needs the look asks for it again. Of one that
  * was believed to be lost it is a look all the same (`onLate`): what it saw may be gone by the next. An answer names
  * its probe by the id under which it went out, which only those know who were given it.
  */
@@ -19,13 +20,14 @@ import type { Clock, Observation, Observer, Probe, RobotReport } from 'revisit/p
 import { Alive } from './alive.ts';
 import { type Handable, handOn } from './by-hand.ts';
 import { CrewBook } from './crew-book.ts';
-import { hearResults } from './hearing.ts';
+import { hearResults, readUnheard } from './hearing.ts';
 import { hearBeginners, leaveMs, whoIs } from './leave.ts';
 import { sayNotice } from './notice.ts';
 import { RobotsHeard } from './robots-heard.ts';
 import type { Seal } from './seal.ts';
 import { sameWithinMs, shardOf, silenceMsMax, streams, subjects, usualLeaseMs } from './streams.ts';
-import { isThere, waitingAt, waitsAt } from './whereabouts.ts';
+import { type Queued, Unkept } from './unkept.ts';
+import { isThere, waitsAt } from './whereabouts.ts';
 import { packErrand } from '../observers/errand.ts';
 import type { Fleet } from '../observers/fleet.ts';
 import { Reach } from './reach.ts';
@@ -40,8 +42,6 @@ const watchEveryMs = 1_000;
 const watchFromMs = 1_500;
 /** From the message's end to the arrival of the answer that was sent before it: a round trip, on a busy machine. */
 const missingMsMax = 2_000;
-/** Results that are read past their queue at once. */
-const unheardMax = 256;
 /** Questions about single messages at once. */
 const watchedMax = 64;
 /** More answers never come late. */
@@ -51,7 +51,7 @@ const heldMsMax = 10 * 60_000;
 /** For how long the server surely knows an id again. */
 const rememberedMs = sameWithinMs / 2;
 
-interface Result {
+interface Result extends Queued {
   readonly headers?: MsgHdrs | undefined;
   readonly subject: string;
   readonly data: Uint8Array;
@@ -71,6 +71,7 @@ interface Open extends Handable {
   missingSinceMs: number | undefined;
   /** Of its answer, as far as they have come. */
   pieces: (Uint8Array | undefined)[];
+  messages: Queued[];
 }
 
 export class Carrier implements Observer {
@@ -97,6 +98,7 @@ export class Carrier implements Observer {
   fleet: Fleet | undefined;
   readonly #reach: Reach;
   readonly #robotsHeard = new RobotsHeard();
+  readonly #unkept = new Unkept();
 
   constructor(connection: NatsConnection, clock: Clock, seal: Seal, replicas = 1, leaseMs?: number) {
     this.#seal = seal;
@@ -125,11 +127,6 @@ export class Carrier implements Observer {
 
   robots(): readonly RobotReport[] {
     return this.#crew.reports(this.#clock.nowMs(), this.#leaseMs);
-  }
-
-  /** Probes that went out and have not ended. */
-  get openCount(): number {
-    return this.#open.size;
   }
 
   /** From now on this process takes what comes back for the shard. */
@@ -164,6 +161,12 @@ export class Carrier implements Observer {
     this.#admitting.delete(shard);
     for (const open of this.#open.values()) if (open.shard === shard) this.#handBack(open, 'Its shard was given up.');
     for (const [sealed, open] of this.#lost) if (open.shard === shard) this.#lost.delete(sealed);
+    this.#unkept.leave(shard);
+  }
+
+  /** All that follows from these probes is kept, or nothing does. */
+  ended(probeIds: readonly string[]): void {
+    this.#unkept.ended(probeIds);
   }
 
   /** A piece of an answer, by the queue or by hand. */
@@ -172,10 +175,12 @@ export class Carrier implements Observer {
     const count = Number(message.headers?.get('pieces') || '1');
     const place = Number(message.headers?.get('piece') || '0');
     const open = this.#open.get(id) ?? this.#lost.get(id);
-    if (!open || !(count >= 1 && count <= 1_000) || !(place >= 0 && place < count)) return;
+    if (!open) return this.#drop(id, message);
+    if (!(count >= 1 && count <= 1_000) || !(place >= 0 && place < count)) return message.ack?.();
     // Another robot's answer to the same probe may have another number of them.
     if (open.pieces.length !== count) open.pieces = Array.from<undefined>({ length: count });
     open.pieces[place] = message.data;
+    open.messages.push(message);
     open.missingSinceMs = undefined;
     if (open.pieces.includes(undefined)) return;
     // Only the observer that was asked may answer an errand; its name in the subject is what its key allows.
@@ -184,6 +189,13 @@ export class Carrier implements Observer {
     const observation = this.#read(open, open.pieces as Uint8Array[], from);
     if (open.observer === undefined && observation)
       this.#crew.heard(from, message.headers?.get('process') ?? '', observation, this.#clock.nowMs());
+  }
+
+  /** Of a shard whose probes are not known yet it may be awaited. */
+  #drop(id: string, message: Result): void {
+    if (this.#unkept.again(id, message)) return;
+    if (this.#admitting.has(Number(message.subject.split('.')[2]))) message.ack?.();
+    else message.nak?.(restMs);
   }
 
   #read(open: Open, pieces: readonly Uint8Array[], from: string): Observation | undefined {
@@ -199,8 +211,10 @@ export class Carrier implements Observer {
       this.#robotsHeard.heard(observation);
       this.fleet?.fromHome(observation);
     }
-    if (this.#lost.delete(open.sealed)) this.onLate(observation);
-    else this.#end(open, observation);
+    if (this.#lost.delete(open.sealed)) {
+      for (const message of open.messages) message.ack?.();
+      this.onLate(observation);
+    } else this.#end(open, observation);
     return observation;
   }
 
@@ -235,6 +249,7 @@ export class Carrier implements Observer {
         handedMs: -Infinity,
         missingSinceMs: undefined,
         pieces: [],
+        messages: [],
       };
       this.#open.set(open.sealed, open);
       void this.#handOut(open);
@@ -249,6 +264,8 @@ export class Carrier implements Observer {
     if (!this.#isOpen(open)) return;
     this.#open.delete(open.sealed);
     if (open.observer !== undefined) this.fleet?.ended(open.probe.site);
+    this.#unkept.hold(open.sealed, open.probe.id, open.shard, open.messages, this.#clock.nowMs());
+    open.messages = [];
     open.answer(afterLeave(observation, open.leftMs + leaveMs));
   }
 
@@ -301,7 +318,12 @@ export class Carrier implements Observer {
       const old = [...this.#open.values()].filter(
         (open) => open.sequence !== undefined && nowMs - open.startedAtMs >= watchFromMs,
       );
-      await this.#readUnheard(new Set(old.filter(({ begunBy }) => begunBy !== undefined).map(({ shard }) => shard)));
+      const begun = new Set(old.filter(({ begunBy }) => begunBy !== undefined).map(({ shard }) => shard));
+      await readUnheard(
+        () => this.#reach.managing(),
+        begun,
+        (result) => this.#arrived(result),
+      );
       await Promise.all(old.slice(0, watchedMax).map((open) => this.#lookAfter(open)));
     }
   }
@@ -315,22 +337,6 @@ export class Carrier implements Observer {
     if (open.sequence !== undefined || open.begunBy === undefined || !this.#isSilent(open.begunBy)) return;
     this.#handBack(open, 'The robot that had the probe was lost.');
     if (open.observer === undefined) this.#lose(open);
-  }
-
-  /** Results that the queue has taken and does not hand on, as long as nobody leads the shard's consumer. */
-  async #readUnheard(shards: ReadonlySet<number>): Promise<void> {
-    for (const shard of shards) {
-      try {
-        const waiting = waitingAt(await this.#reach.managing(), streams.observations, subjects.observation(shard, '*'));
-        let count = 0;
-        for await (const { header, subject, data } of waiting) {
-          this.#arrived({ headers: header, subject, data });
-          if (++count >= unheardMax) break;
-        }
-      } catch {
-        // The stream has no leader either: whoever has a result brings it by hand.
-      }
-    }
   }
 
   async #lookAfter(open: Open): Promise<void> {

@@ -138,7 +138,7 @@ export async function ensureStreams(
       durable_name: consumers.shard(shard),
       filter_subject: subjects.observation(shard, '*'),
       ack_policy: AckPolicy.Explicit,
-      // A coordinator acknowledges what it gets at once; what one took with it when it froze goes to the next.
+      // What a coordinator has not kept by then it is given again, or whoever has its shard.
       ack_wait: nanos(leaseMs / 2),
       max_ack_pending: 20_000,
     });

@@ -64,7 +64,11 @@ export class Observers {
       log: parts.log,
     });
     parts.carrier.fleet = this.#fleet;
-    parts.store.onEnded = (probeIds) => this.#fleet.kept(probeIds);
+  }
+
+  /** All that follows from these probes is kept, or nothing does. */
+  ended(probeIds: readonly string[]): void {
+    this.#fleet.kept(probeIds);
   }
 
   reports(): readonly ObserverReport[] {
