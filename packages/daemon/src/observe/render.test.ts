@@ -193,8 +193,9 @@ const browsers = () =>
 test.skipIf(locate('chromium') === undefined)(
   'pages at once share one browser, and one that is ended for its memory leaves the other alone',
   async () => {
+    // It waits for a part until it is ended, or a slow machine would have it shown before it is too large.
     const greedy = `<p>here</p><script>const all = [];
-      fetch('/ready').then(() => setInterval(() => all.push(new Uint8Array(3e7).fill(1)), 5))</script>`;
+      fetch('/ready').then(() => (fetch('/more'), setInterval(() => all.push(new Uint8Array(3e7).fill(1)), 5)))</script>`;
     const modest = `<p id=out>waiting</p><script>fetch('/data').then(() => (out.textContent = 'modest'))</script>`;
     // Each part is answered once the other page has come so far.
     let greedyIsReady = () => {};
@@ -205,8 +206,8 @@ test.skipIf(locate('chromium') === undefined)(
     const over = new Promise<void>((resolve) => (greedyIsOver = resolve));
     let atOnce: readonly string[] = [];
     const one = await serve((request, response) => {
-      if (request.url !== '/ready') response.setHeader('content-type', 'text/html').end(greedy);
-      else {
+      if (request.url === '/') response.setHeader('content-type', 'text/html').end(greedy);
+      else if (request.url === '/ready') {
         greedyIsReady();
         void waits.then(() => {
           atOnce = browsers();
