@@ -19,7 +19,7 @@ const large = (words: string, lines = 30_000): DetectInput => ({
 });
 
 /** How often this thread got to do anything else until the work was done. */
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+async function turnsDuring(work: () => unknown): Promise<number> {
   let turns = -1;
   let over = false;
   const turn = (): void => {
