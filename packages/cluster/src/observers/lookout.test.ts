@@ -248,6 +248,18 @@ describe('an observer', () => {
     expect(lookout.stirred(10)).toEqual([]);
   });
 
+  test('what it sees first under a mandate is told until it is kept, where home has something else', async () => {
+    base = bytes('zero');
+    expect(await ask()).toMatchObject({ text: 'one' });
+    // Whoever heard it was lost before it was kept, and the page is edited again.
+    base = bytes('zero');
+    arrived = undefined;
+    source.text = 'two';
+    await pass(10_000);
+    expect(await ask()).toMatchObject({ text: 'one' });
+    expect(await ask()).toMatchObject({ text: 'two' });
+  });
+
   test('keeps a site while something of it is untold, and tells it also when a look from home has overtaken it', async () => {
     await ask();
     for (const text of ['two', 'three']) {

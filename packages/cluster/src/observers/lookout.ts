@@ -283,7 +283,8 @@ export class Lookout {
     const known = place.seen !== undefined;
     const changed = same ? false : await this.#changed(place, observation, outcome);
     place.seen = { fetched: outcome, print, packedBytes };
-    if (place.given !== undefined) return known && changed;
+    // Whoever asked for the first look may be lost before it is kept.
+    if (place.given !== undefined) return known ? changed : place.base !== '' && print !== place.base;
     const isUnsaid = changed || !known || (same && place.unreported.length === 0);
     return place.base !== '' && print !== place.base && isUnsaid;
   }
