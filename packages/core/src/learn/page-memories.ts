@@ -24,11 +24,18 @@ export class PageMemories {
     return this.byContext[contextOf(this.states.changes[page]!)]!;
   }
 
-  /** What is to be expected of a gap after the last look, left in `mass`, `rate` and those of bursts. */
-  expect(page: number, gap: number): void {
+  /** What the long-run rates lead to expect, whatever was found lately. */
+  private steady(page: number): number {
     const { weights } = this.of(page);
     let rate = 0;
     for (let b = 0; b < bases; b++) rate += weights[b]! * this.states.base[page * bases + b]!;
+    return rate;
+  }
+
+  /** What is to be expected of a gap after the last look, left in `mass`, `rate` and those of bursts. */
+  expect(page: number, gap: number): void {
+    const { weights } = this.of(page);
+    let rate = this.steady(page);
     let mass = rate * gap;
     let burstRate = 0;
     let burstMass = 0;
@@ -81,8 +88,7 @@ export class PageMemories {
   /** Changes a second from now on, `gap` after the last look, but for what is over within a day. */
   longRun(page: number, gap: number): number {
     const { weights } = this.of(page);
-    let rate = 0;
-    for (let b = 0; b < bases; b++) rate += weights[b]! * this.states.base[page * bases + b]!;
+    let rate = this.steady(page);
     for (let k = burstScales; k < scales; k++) {
       const scale = memoryScales[k]!;
       rate += (weights[bases + k]! * this.states.counts[page * scales + k]! * Math.exp(-gap / scale)) / scale;
@@ -96,8 +102,7 @@ export class PageMemories {
    */
   lasting(page: number, gap: number, cost: number): number {
     const { weights } = this.of(page);
-    let steady = 0;
-    for (let b = 0; b < bases; b++) steady += weights[b]! * this.states.base[page * bases + b]!;
+    const steady = this.steady(page);
     if (!(steady > 0 && cost > 0)) return 1;
     const wait = Math.sqrt((2 * cost) / steady);
     let rate = steady;
