@@ -3,12 +3,13 @@
  *
  *   ratio of a kind = (k + found) / (k + expected from the groups alone), over the same for pages of all kinds,
  *
- * counted while a page is young, so that one that changes every minute is a page among others. A ratio is believed as far as it made
- * looks at young pages of its kind likelier, before it learned from them: the prior is (1 + g (ratio - 1)) times that of the groups,
- * g = 1 - exp(-evidence), 0 below 0. Pages of which no kind is known have the ratio 1.
+ * counted while a page is young, so that one that changes every minute is a page among others. The prior is (1 + g (ratio - 1)) times
+ * that of the groups, g the share that the ratio's evidence at young pages has earned (evidence.ts). Pages of which no kind is known have
+ * the ratio 1.
  * Cost: four exponentials for a look at a young page, none for others.
  */
 import { contentKinds } from '../model/content-kind.ts';
+import { evidenceStart, heldEvidence, shareOf } from './evidence.ts';
 import { posteriorRate } from './prior-rates.ts';
 
 /** Changes that stand for "as expected". */
@@ -17,9 +18,6 @@ const usual = 3;
 const youngMax = 4;
 /** The prior's worth when ratios are judged, in changes: between the weak and the strong of memory.ts. */
 const judgingShape = 1;
-/** Nats: what a kind has to show first, and the most that is held for or against it. */
-const evidenceStart = -2;
-const evidenceMax = 8;
 /** A few pages that happen to be of one kind may be of any rate. */
 const ratioMax = 30;
 
@@ -35,9 +33,8 @@ export class KindRates {
 
   /** On the mean rate that the groups of a page of this kind lead to expect. */
   factor(kind: number): number {
-    const evidence = this.evidence[kind]!;
-    if (kind === unknown || !(evidence > 0)) return 1;
-    return 1 - Math.expm1(-evidence) * (this.ratio(kind) - 1);
+    if (kind === unknown) return 1;
+    return 1 + shareOf(this.evidence[kind]!) * (this.ratio(kind) - 1);
   }
 
   private ratio(kind: number): number {
@@ -61,7 +58,7 @@ export class KindRates {
     const by = gap * posteriorRate(judgingShape, mean * this.ratio(kind), changes, age, false);
     const gain = changed ? Math.log(Math.expm1(-by) / Math.expm1(-without)) : without - by;
     if (!Number.isFinite(gain)) return;
-    this.evidence[kind] = Math.max(-evidenceMax, Math.min(evidenceMax, this.evidence[kind]! + gain));
+    this.evidence[kind] = heldEvidence(this.evidence[kind]! + gain);
   }
 
   save(): number[][] {

@@ -6,11 +6,11 @@
  *   day = (k · day of all + found) / (k + due),   hour likewise, smoothed with its neighbours.
  * For a law that is such a product the numbers found by day and by hour say all there is to say, so 31 of each are kept and not 168.
  *
- * What is believed, and drawn here, is collection + g (own - collection). The own week gains and loses evidence with every look, by how
- * much likelier than the collection's it made what was found, before it learns from it: g = 1 - exp(-evidence), 0 below 0.
+ * What is believed, and drawn here, is collection + g (own - collection), g the share that the own week's evidence has earned (evidence.ts).
  * Cost: a step for each hour of the gap.
  */
 import { DrawnWeek, hourOfWeek, hoursInWeek } from './drawn-week.ts';
+import { evidenceStart, heldEvidence, shareOf } from './evidence.ts';
 import { WeekSay, shapeMin } from './week-say.ts';
 import { type WeekShape, fadingSeconds, gapMax, kernel } from './week-shape.ts';
 
@@ -19,9 +19,6 @@ const days = 7;
 const hours = 24;
 /** A day, or an hour with its neighbours, needs about this many changes of its own before it outweighs the collection's. */
 const priorChanges = 2;
-/** Nats: what a week of its own has to show first, and the most that is held for or against it, so that a site that moves is followed. */
-const evidenceStart = -2;
-const evidenceMax = 8;
 /** Evidence fades over so many expected changes. */
 const evidenceFading = 300;
 /** The week is drawn anew when the share of its own has moved by this. */
@@ -123,8 +120,8 @@ export class SiteWeek extends DrawnWeek {
   }
 
   private believe(evidence: number): void {
-    this.evidence = Math.max(-evidenceMax, Math.min(evidenceMax, evidence));
-    this.share = this.evidence > 0 ? 1 - Math.exp(-this.evidence) : 0;
+    this.evidence = heldEvidence(evidence);
+    this.share = shareOf(this.evidence);
   }
 
   private refresh(now: number): void {
