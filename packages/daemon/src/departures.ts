@@ -2,25 +2,21 @@
  * Who leaves next, and when: what the policy wants, a sweep and single requests stand in line before the gates of their
  * sites, and leave as the budget allows. Knows nothing of what comes back.
  */
-import { type AccessTimes, type Gates, type Task, bestOrder } from '@revisit/core';
+import type { AccessTimes, Gates } from '@revisit/core';
 import type { Collection, Entry } from './collection.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { errandFor, ProbeIds } from './errand.ts';
-import { fasterHour } from './faster-hour.ts';
 import type { LoopParts, LoopSettings } from './loop-parts.ts';
 import { Outflow } from './outflow.ts';
-import { ShiftedLooks } from './shifted-looks.ts';
 import { type PlannedLimits, SiteDoors } from './site-doors.ts';
 import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
 import { type OpeningHours, closedUntilMs, parseHours } from './values/hours.ts';
 import type { Observation } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
+import { WantedLooks } from './wanted-looks.ts';
 
 type DepartureParts = Pick<LoopParts, 'clock' | 'random' | 'policy' | 'siteRules' | 'sweepOrder' | 'websub'>;
 
-/** While nothing is due the policy is asked again after the time of so many looks. */
-const askAgainLooks = 16;
-const askAgainMsMin = 250;
 /** Pages stand in line for about so long at most, and some always do: of slow sites, so that others can pass them. */
 const linedUpMs = 60_000;
 const linedUpLeast = 8;
@@ -40,7 +36,7 @@ export class Departures {
   readonly #parts: DepartureParts;
   readonly #collection: Collection;
   readonly #access: AccessTimes;
-  readonly #lifetimes: Lifetimes;
+  readonly #wanted: WantedLooks;
   #settings: LoopSettings;
   readonly #budget: Outflow;
   /** What each site allows. */
@@ -50,7 +46,6 @@ export class Departures {
   readonly #sweepLine = new SweepLine();
   /** Pages never seen, which the next dispatch takes as one sweep. */
   readonly #unseen = new Set<string>();
-  readonly #shifted = new ShiftedLooks();
   /** Pages that were asked for, and how long after their last look the plan wanted them, where it did. */
   readonly #asked = new Map<number, number | undefined>();
   /** Of those, the pages that a person asked for. */
@@ -73,7 +68,7 @@ export class Departures {
     this.#parts = parts;
     this.#collection = collection;
     this.#access = known.access;
-    this.#lifetimes = known.lifetimes;
+    this.#wanted = new WantedLooks(parts, collection, known.access, known.lifetimes);
     this.#isUnread = isUnread;
     this.#settings = settings;
     this.doors = new SiteDoors(parts, collection, known.market, settings.spacingMs);
@@ -135,7 +130,7 @@ export class Departures {
   /** The page is no longer watched. */
   forget(entry: Entry): void {
     this.#unseen.delete(entry.page.id);
-    this.#shifted.delete(entry.index);
+    this.#wanted.forget(entry);
     this.#hurried.delete(entry.index);
     if (this.#asked.delete(entry.index)) this.#gates.leave(entry.site, entry.index);
   }
@@ -152,7 +147,7 @@ export class Departures {
   /** What a person asks for is hurried: the next look of its site, and before those of the plan where the budget is short. */
   ask(entry: Entry, hurried = false): void {
     const { site, index } = entry;
-    const claimed = this.#claim(entry, this.#wantedMs(entry));
+    const claimed = this.#claim(entry, this.#wanted.plannedMs(entry, this.#parts.clock.nowMs()));
     if (hurried && !this.#hurried.has(index)) {
       if (!claimed) this.#gates.leave(site, index);
       this.#hurried.add(index);
@@ -164,17 +159,9 @@ export class Departures {
   #claim(entry: Entry, plannedMs?: number): boolean {
     if (this.#asked.has(entry.index)) return false;
     this.#asked.set(entry.index, plannedMs);
-    this.#shifted.delete(entry.index);
+    this.#wanted.forget(entry);
     if (!entry.page.paused) this.#parts.policy.started(entry.index, this.#parts.clock.nowMs() / 1000);
     return true;
-  }
-
-  /** How long after its last look the plan wants the page, as far as it has said. */
-  #wantedMs({ index, state }: Entry): number | undefined {
-    const shifted = this.#shifted.get(index);
-    if (shifted || state.lastLookMs === undefined) return shifted?.plannedMs;
-    const dueMs = 1000 * this.#parts.policy.due(index, this.#parts.clock.nowMs() / 1000);
-    return Number.isFinite(dueMs) ? Math.max(0, Math.round(dueMs - state.lastLookMs)) : undefined;
   }
 
   /** Many pages at once: they join the lines in the order of the sweep, when their sites are free. */
@@ -316,52 +303,15 @@ export class Departures {
 
   /** Moves what the policy wants now into the lines before the gates; answers when it wants the next. */
   #line(now: number): number {
-    const { policy } = this.#parts;
     this.#firstCrawl();
-    const chosen: Entry[] = [];
-    let wait = this.#shifted.release(now, (page, plannedMs) => {
-      const entry = this.#collection.at(page);
-      if (entry && !entry.page.paused && this.#claim(entry, plannedMs)) chosen.push(entry);
-    });
-    const room = this.#room(now);
-    const waitingSince = (this.#budget.waitingSinceMs ?? now) / 1000;
-    while (this.#gates.crowd + chosen.length < room) {
-      const choice = policy.next(now / 1000, waitingSince);
-      if (!choice) {
-        wait = Math.min(wait, Math.max(1, (policy.asksAgainAt?.() ?? Infinity) * 1000 - now));
-        break;
-      }
-      if (choice.at * 1000 > now) {
-        // Meanwhile the price falls, and with it what is worth a look: the policy is asked again before much is left unused.
-        wait = Math.min(wait, choice.at * 1000 - now, askAgainMs(this.#settings.looksPerSecond));
-        break;
-      }
-      const entry = this.#collection.at(choice.page)!;
-      const { lastLookMs } = entry.state;
-      const plannedMs = lastLookMs === undefined ? undefined : Math.max(0, Math.round(choice.at * 1000 - lastLookMs));
-      const later = Math.max(
-        fasterHour(this.#access, entry, now),
-        this.#lifetimes.until(entry, now, plannedMs),
-        this.#parts.websub?.until(entry, now) ?? now,
-      );
-      if (later > now) {
-        this.#shifted.set(entry.index, { untilMs: later, plannedMs });
-        policy.started(entry.index, now / 1000);
-        wait = Math.min(wait, later - now);
-      } else if (this.#claim(entry, plannedMs)) chosen.push(entry);
-      // Asked for again while its last look was under way: it stands in line already, and the policy must hear of it, or it
-      // would offer the page for ever.
-      else policy.started(entry.index, now / 1000);
-    }
-    // What is wanted at the same time goes by benefit · probability ⁄ time (Brewington's eq. 38); all of it goes.
-    const order = chosen.length > 1 ? bestOrder(chosen.map((entry) => this.#task(entry, now))) : chosen.keys();
-    for (const n of order) this.#gates.wait(chosen[n]!.site, chosen[n]!.index);
-    return wait;
-  }
-
-  #task({ index, page, aims }: Entry, now: number): Task {
-    const { current } = this.#parts.policy.belief(index, now / 1000);
-    return { probability: 1 - current, time: this.#access.expected(page.site, now / 1000), benefit: aims.weight };
+    const room = {
+      pages: this.#room(now) - this.#gates.crowd,
+      waitingSinceMs: this.#budget.waitingSinceMs ?? now,
+      looksPerSecond: this.#settings.looksPerSecond,
+    };
+    const { entries, waitMs } = this.#wanted.take(now, room, (entry, plannedMs) => this.#claim(entry, plannedMs));
+    for (const { site, index } of entries) this.#gates.wait(site, index);
+    return waitMs;
   }
 
   /**
@@ -398,5 +348,3 @@ export class Departures {
     return plannedMs === undefined ? errand : { ...errand, plannedMs };
   }
 }
-
-const askAgainMs = (looksPerSecond: number): number => Math.max(askAgainMsMin, (1000 * askAgainLooks) / looksPerSecond);
