@@ -5,6 +5,7 @@
 import type { ClockBook } from './clock-book.ts';
 import type { LoopParts } from './loop-parts.ts';
 import type { Kept } from './store/port.ts';
+import type { CapBook } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
 
 /** No site is spaced by more. */
@@ -14,11 +15,17 @@ const memoryKey = 'asked-before';
 export class AskedBefore {
   readonly #parts: Pick<LoopParts, 'clock' | 'observer' | 'store'>;
   readonly #clockBook: ClockBook;
+  readonly #capBook: Pick<CapBook, 'recall'>;
   readonly #sites = new Map<string, number>();
 
-  constructor(parts: Pick<LoopParts, 'clock' | 'observer' | 'store'>, clockBook: ClockBook) {
+  constructor(
+    parts: Pick<LoopParts, 'clock' | 'observer' | 'store'>,
+    clockBook: ClockBook,
+    capBook: Pick<CapBook, 'recall'>,
+  ) {
     this.#parts = parts;
     this.#clockBook = clockBook;
+    this.#capBook = capBook;
   }
 
   /** As the processes before this one left it, and with what they had under way. */
@@ -28,8 +35,17 @@ export class AskedBefore {
     const saved = await store.recall(memoryKey);
     const earlier = saved ? (JSON.parse(new TextDecoder().decode(saved)) as Record<string, number>) : {};
     for (const [site, keptMs] of Object.entries(earlier)) this.#note(site, Math.min(nowMs, keptMs + this.#setByMs));
-    if (!observer.outlives) for (const { site } of unfinished) this.#note(site, nowMs);
+    if (observer.outlives) return this.#sites;
+    for (const probe of unfinished) {
+      const { site } = probe;
+      this.#note(site, this.isNoted(probe) ? Math.max(-Infinity, ...(await this.#capBook.recall(site))) : nowMs);
+    }
     return this.#sites;
+  }
+
+  /** Whether it is known when the site was last asked, whatever became of the probe. */
+  isNoted({ noted }: Probe): boolean {
+    return noted === true && this.#parts.observer.countIn !== undefined;
   }
 
   /** The site was asked at that moment, and its page is going or gone. */

@@ -131,7 +131,8 @@ test('quiet hours that begin while a request is noted keep it back', async () =>
     siteRules: () => ({ cap: { count: 10, periodMs: hourMs }, quietUntilMs }),
     fetchPage,
   });
-  observer.countIn!({ counted: () => clock.sleep(500).then(() => true), recall: () => Promise.resolve([]) });
+  const book = { recall: () => Promise.resolve([]), seen: () => {}, robotsRead: () => {} };
+  observer.countIn!({ ...book, counted: () => clock.sleep(500).then(() => true) });
   const probe = { id: 'p', url: 'https://a.example/', site: 'a.example', pageIds: [], atMs: startMs, validators: {} };
   const looked = observer.observe(probe);
   await clock.runUntil(Infinity, looked);
@@ -230,3 +231,21 @@ test.each([{ cap: { count: 2, periodMs: hourMs } }, { spacingMs: hourMs }])(
     await store.close();
   },
 );
+
+test('of a request that was answered the next process knows when it was seen, and of one that was not, each next one the same', async () => {
+  const store = memoryStore();
+  const clock = new VirtualClock(startMs);
+  const observer = createObserver({ ...usual, clock, fetchPage: async ({ url }) => notThere(url, clock.nowMs()) });
+  const process = () => new CappedSites({ clock, observer, store }, notSet);
+  const first = process();
+  expect(await first.counted('a.example', [startMs])).toBe(true);
+  await clock.runUntil(startMs + 300);
+  first.seen('a.example', [startMs + 200]);
+  expect(await process().recall('a.example')).toEqual([startMs + 200]);
+  expect(await first.counted('a.example', [clock.nowMs()])).toBe(true);
+  await clock.runUntil(startMs + 8_000);
+  expect(await process().recall('a.example')).toEqual([startMs + 8_000]);
+  await clock.runUntil(startMs + 16_000);
+  expect(await process().recall('a.example')).toEqual([startMs + 8_000]);
+  await store.close();
+});

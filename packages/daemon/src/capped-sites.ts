@@ -1,7 +1,7 @@
 /**
- * Requests to sites that have a cap, or are spaced by minutes, over restarts: when they went out is kept as they go, and a new process
- * counts on from there once it first asks the site for something, be it watched or only redirected to. A robot elsewhere that keeps
- * its own count has none of this.
+ * Requests to sites that have a cap, or are widely spaced, over restarts: when they went out is kept as they go, when they were seen as
+ * they are answered, and a new process counts on from there once it first asks the site for something, be it watched or only
+ * redirected to. A robot elsewhere that keeps its own count has none of this.
  */
 import type { ClockBook } from './clock-book.ts';
 import type { LoopParts } from './loop-parts.ts';
@@ -14,6 +14,8 @@ const unwrittenShare = 1 / 128;
 const notedAheadMs = 1_000;
 /** A request reaches its server within this time, or not at all: as long as the wire waits for the first byte of an answer. */
 const onTheWayMs = 30_000;
+/** In the place of how far ahead the last was noted: nothing is on its way, and all times are those at which requests were seen. */
+const allSeen = -Infinity;
 
 interface CappedParts extends Pick<LoopParts, 'clock' | 'observer'> {
   readonly store: Pick<Store, 'recall' | 'remember'>;
@@ -25,11 +27,15 @@ export class CappedSites implements CapBook {
   readonly #parts: CappedParts;
   /** Requests since the last that was written, by site. */
   readonly #unwritten = new Map<string, number>();
+  /** What is being written of requests that were seen, by site: what is noted after it is written after it. */
+  readonly #writing = new Map<string, Promise<unknown>>();
   readonly #clockBook: Pick<ClockBook, 'totalMs' | 'isKept'>;
+  readonly robotsRead: () => void;
 
-  constructor(parts: CappedParts, clockBook: Pick<ClockBook, 'totalMs' | 'isKept'>) {
+  constructor(parts: CappedParts, clockBook: Pick<ClockBook, 'totalMs' | 'isKept'>, robotsRead = () => {}) {
     this.#parts = parts;
     this.#clockBook = clockBook;
+    this.robotsRead = robotsRead;
     parts.observer.countIn?.(this);
   }
 
@@ -47,6 +53,7 @@ export class CappedSites implements CapBook {
     const { totalMs, isKept } = this.#clockBook;
     // The next process would take the times for those of another clock.
     if (!isKept) return this.#notNoted(site);
+    await this.#writing.get(site);
     // Twice as far ahead each time, so that a disk that is always slow is no reason never to ask.
     for (let aheadMs = notedAheadMs; ; aheadMs *= 2) {
       const untilMs = clock.nowMs() + aheadMs;
@@ -59,6 +66,20 @@ export class CappedSites implements CapBook {
     }
   }
 
+  /** Whoever follows need not take it for as late as it could have been. Of those that were not noted, this says nothing either. */
+  seen(site: string, seenMs: readonly number[]): void {
+    if (this.#unwritten.get(site) === 0 && this.#clockBook.isKept) void this.#keepSeen(site, seenMs);
+  }
+
+  async #keepSeen(site: string, seenMs: readonly number[]): Promise<void> {
+    const { totalMs } = this.#clockBook;
+    const kept = Float64Array.from([...seenMs.map((atMs) => atMs - totalMs), allSeen]);
+    const write = this.#parts.store.remember(keyOf(site), new Uint8Array(kept.buffer));
+    this.#writing.set(site, write);
+    await write;
+    if (this.#writing.get(site) === write) this.#writing.delete(site);
+  }
+
   #notNoted(site: string): false {
     this.#unwritten.set(site, Infinity);
     return false;
@@ -66,20 +87,21 @@ export class CappedSites implements CapBook {
 
   /**
    * What may not have been written counts as asked for now, and what was on its way when that was written, as nobody noted when it
-   * arrived, as seen as late as it can have been.
+   * arrived, as seen as late as it can have been: by the end of the process that sent it, so by now, which is kept for those who follow.
    */
   async recall(site: string): Promise<readonly number[]> {
     const { clock, store } = this.#parts;
     const saved = await store.recall(keyOf(site));
     if (!saved) return [];
     const kept = Array.from(new Float64Array(Uint8Array.from(saved).buffer));
-    const aheadMs = kept.at(-1)! < 0 ? -kept.pop()! : notedAheadMs;
+    const mark = kept.at(-1)! < 0 ? kept.pop()! : -notedAheadMs;
+    const aheadMs = mark === allSeen ? 0 : -mark;
     const nowMs = clock.nowMs();
     // None went out later than now: where the clock was set back unseen, the last is taken for just over.
     const setByMs = Math.min(this.#clockBook.totalMs, nowMs + aheadMs - kept.at(-1)!);
-    const unknown = Math.floor(kept.length * unwrittenShare);
-    const notedMs = kept.at(-1)! - aheadMs;
+    const notedMs = mark === allSeen ? Infinity : kept.at(-1)! - aheadMs;
     const seen = kept.map((atMs) => Math.min(nowMs, (atMs < notedMs ? atMs : atMs + onTheWayMs) + setByMs));
-    return [...seen, ...Array<number>(unknown).fill(nowMs)];
+    if (mark !== allSeen && this.#clockBook.isKept) void this.#keepSeen(site, seen);
+    return [...seen, ...Array<number>(Math.floor(kept.length * unwrittenShare)).fill(nowMs)];
   }
 }

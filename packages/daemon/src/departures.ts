@@ -336,6 +336,7 @@ export class Departures {
     const sharing = this.#collection.sharing(entry).filter((other) => other === entry || !other.page.paused);
     const plannedMs = this.#asked.get(entry.index);
     const afresh = sharing.some(({ index }) => this.#hurried.has(index)) ? { afresh: true as const } : {};
+    const noted = this.doors.isNoted(entry.site) ? { noted: true as const } : {};
     for (const other of sharing) {
       if (other !== entry) {
         if (this.#asked.has(other.index)) this.#gates.leave(other.site, other.index);
@@ -344,7 +345,13 @@ export class Departures {
       this.#asked.delete(other.index);
       this.#hurried.delete(other.index);
     }
-    const errand = { ...errandFor(entry, sharing, this.#isUnread), id: this.#probeIds.next(), atMs: now, ...afresh };
+    const errand = {
+      ...errandFor(entry, sharing, this.#isUnread),
+      id: this.#probeIds.next(),
+      atMs: now,
+      ...afresh,
+      ...noted,
+    };
     return plannedMs === undefined ? errand : { ...errand, plannedMs };
   }
 }

@@ -86,8 +86,8 @@ export class Loop {
     this.#keeping = new Keeping(parts);
     this.#putOff = new PutOff((untilMs) => parts.clock.sleep(untilMs - parts.clock.nowMs(), this.#running.ended));
     this.#clockBook = new ClockBook(parts.clock, parts.store);
-    this.#askedBefore = new AskedBefore(parts, this.#clockBook);
-    void new CappedSites(parts, this.#clockBook);
+    const capped = new CappedSites(parts, this.#clockBook, () => void this.#running.saveSoon());
+    this.#askedBefore = new AskedBefore(parts, this.#clockBook, capped);
     this.#saving = new Saving(parts, {
       ...known,
       clockBook: this.#clockBook,

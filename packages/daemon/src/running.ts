@@ -18,6 +18,9 @@ interface Ways {
   readonly saving: Saving;
 }
 
+/** How long what was learned outside of looks may be known to this process alone. */
+const savedAfterMs = 2_000;
+
 export class Running {
   readonly #parts: Pick<LoopParts, 'clock' | 'log'>;
   readonly #market: CollectionMarket;
@@ -26,6 +29,7 @@ export class Running {
   readonly #ended = new AbortController();
   #stopping = false;
   #dead = false;
+  #savesSoon = false;
   #wake: () => void = () => {};
 
   constructor(parts: Pick<LoopParts, 'clock' | 'log'>, market: CollectionMarket, ways: Ways) {
@@ -45,6 +49,15 @@ export class Running {
   /** Something happened that may let a request go out. */
   wake(): void {
     this.#wake();
+  }
+
+  /** Something was learned that whoever follows must know, also where this process ends before the next look is kept. */
+  async saveSoon(): Promise<void> {
+    if (this.#savesSoon) return;
+    this.#savesSoon = true;
+    await this.#parts.clock.sleep(savedAfterMs, this.ended);
+    this.#savesSoon = false;
+    if (!this.#stopping) await this.#ways.saving.save(false);
   }
 
   die(): void {

@@ -7,7 +7,7 @@ import type { CollectionMarket } from './collection-market.ts';
 import type { Collection } from './collection.ts';
 import type { LoopParts, SiteLimits } from './loop-parts.ts';
 import { type Hold, type Wait, waitAt } from './page-waits.ts';
-import type { ClockSetByMs, SiteClosed, SiteServer } from './values/observation.ts';
+import { type ClockSetByMs, type SiteClosed, type SiteServer, unnotedSpacingMsMax } from './values/observation.ts';
 
 type DoorParts = Pick<LoopParts, 'clock' | 'siteRules'>;
 
@@ -50,6 +50,8 @@ export class SiteDoors {
   /** What sites' robots.txt asked for. */
   readonly #crawlDelays = new Map<string, number>();
   readonly #openShares = new Map<string, number>();
+  /** Sites that have a cap or are widely spaced: requests to them are noted as they go out. */
+  readonly #noted = new Set<number>();
   /** Sites that are left alone, and until when. */
   readonly #holds = new Map<string, Hold>();
   clockSetByMs: ClockSetByMs = 0;
@@ -79,7 +81,13 @@ export class SiteDoors {
     const spacingMs = Math.max(rules?.spacingMs ?? this.#spacingMs, this.#crawlDelays.get(site) ?? 0);
     const index = this.#collection.sites.index(site);
     this.gates.setSpacing(index, spacingMs, rules?.connections);
+    if (rules?.cap || spacingMs > unnotedSpacingMsMax) this.#noted.add(index);
+    else this.#noted.delete(index);
     this.#plan.setCap(index, looksPerSecondMost(spacingMs, rules?.cap) * this.#openShare(site, rules));
+  }
+
+  isNoted(site: number): boolean {
+    return this.#noted.has(site);
   }
 
   /** So many robots may be out. One that is alone serves everybody, and of two slow sites have one. */

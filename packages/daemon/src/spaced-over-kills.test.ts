@@ -8,6 +8,7 @@ import type { Answer, Ask } from './observe/ask.ts';
 import { createObserver } from './observe/observe.ts';
 import { memoryStore } from './simulation/index.ts';
 import { VirtualClock } from './simulation/virtual-clock.ts';
+import type { Store } from './store/port.ts';
 import { usualSettings } from './values/page.ts';
 
 const startMs = Date.UTC(2026, 0, 5);
@@ -53,6 +54,16 @@ async function killedAgainAndAgain(urls: readonly string[], sites: Sites) {
       const times = { askedAtMs, answeredAtMs: clock.nowMs() };
       return { kind: 'answered', url, status, headers, body, bytesReceived: body.length, ...times };
     };
+  /** Nobody who was killed writes or reads anything. */
+  const untilKilled = (of: Store, own: number): Store =>
+    new Proxy(of, {
+      get: (target, name) => {
+        const part: unknown = Reflect.get(target, name);
+        if (typeof part !== 'function') return part;
+        return (...given: unknown[]): unknown =>
+          own === life ? Reflect.apply(part, target, given) : new Promise<never>(() => {});
+      },
+    });
   const siteRules = (site: string) => (spacingMs[site] === undefined ? undefined : { spacingMs: spacingMs[site] });
   await new Desk(store, clock, () => {}).add(
     urls.map((url) => ({ url, site: new URL(url).hostname, ...usualSettings })),
@@ -66,7 +77,8 @@ async function killedAgainAndAgain(urls: readonly string[], sites: Sites) {
       spacingMs: usualMs,
       fetchPage: fetchFor(++life),
     });
-    const parts = { ...common, store, observer, policy: policies['uniform']!.create(1), detect: detector(store) };
+    const own = untilKilled(store, life);
+    const parts = { ...common, store: own, observer, policy: policies['uniform']!.create(1), detect: detector(own) };
     const settings = { looksPerSecond, spacingMs: usualMs, robots: 8, queueMax: 64 };
     const loop = new Loop({ ...parts, log: () => {} }, settings);
     await loop.load();
@@ -100,12 +112,32 @@ test.each([
 ])('a site whose robots.txt asks for half a minute, reached by %s', async (_name, urls) => {
   for (const delay of [30, 100]) {
     const crawlDelaySeconds = { 'target.example': delay };
-    const { pages } = await killedAgainAndAgain(urls, { crawlDelaySeconds, kills: 80, lifeMsMost: 2_000 * delay });
+    const { pages, all } = await killedAgainAndAgain(urls, { crawlDelaySeconds, kills: 80, lifeMsMost: 2_000 * delay });
     const gaps = pages('target.example');
     expect(gaps.filter(({ over }) => over > 0).length).toBeGreaterThan(10);
-    expect(gaps.filter(({ ms }) => ms < 1_000 * delay)).toEqual([]);
+    expect([...gaps, ...all('target.example')].filter(({ ms }) => ms < 1_000 * delay)).toEqual([]);
   }
 });
+
+test.each([20, 65, 200])(
+  'a site spaced by %d s is asked when that is over, however soon processes are killed',
+  async (seconds) => {
+    const target = ['https://target.example/1', 'https://target.example/2'];
+    const others = Array.from({ length: 5 }, (_, i) => `https://s${i}.example/`);
+    const spacingMs = { 'target.example': 1_000 * seconds };
+    const lives = { looksPerSecond: 0.5, kills: 20 * Math.ceil(seconds / 8), lifeMsMost: 16_000 };
+    const { all, asked } = await killedAgainAndAgain([...target, ...others], { spacingMs, ...lives });
+    const gaps = all('target.example');
+    expect(gaps.length).toBeGreaterThan(12);
+    expect(gaps.filter(({ ms }) => ms < 1_000 * seconds)).toEqual([]);
+    // A process asks nobody in its first seconds who may have been asked a moment ago, and may not live for longer.
+    const latenessMs = gaps.map(({ ms }) => ms - 1_000 * seconds).sort((a, b) => a - b);
+    expect(latenessMs[Math.floor(latenessMs.length / 2)]).toBeLessThan(10_000);
+    expect(latenessMs.at(-1)).toBeLessThan(60_000);
+    // robots.txt was read once, although its process did not live to see the page.
+    expect(asked.filter(({ host, path }) => host === 'target.example' && path === '/robots.txt')).toHaveLength(1);
+  },
+);
 
 test('robots.txt is not read again by a process that follows a kill, and is not written down with every request', async () => {
   const urls = Array.from({ length: 40 }, (_, i) => `https://s${i}.example/`);

@@ -68,7 +68,7 @@ export async function takeUp(parts: TakingParts, ways: Ways, seenMs: number): Pr
   for (const [site, atMs] of asked) if (ways.collection.sites.has(site)) ways.departures.doors.recall(site, atMs);
   if (learned) policy.restoreAll?.(learned, clock.nowMs() / 1000, ways.collection.groups);
   ways.market.survey(clock.nowMs() / 1000);
-  takeOn(parts, ways, unfinished);
+  takeOn(parts, ways, unfinished, (probe) => ways.askedBefore.isNoted(probe));
   await ways.keeping.keepFirst(() => handOn(parts, ways, { unfinished, setByMs }));
   // How long ago looks of the future were nobody knows any more: to count from now, at each start, would be to wait for ever.
   // What our settings kept from being asked for may be allowed by now.
@@ -137,7 +137,7 @@ type Takers = Pick<Ways, 'departures' | 'flights' | 'watching'>;
 
 /** Takes up what another process had asked for and not kept. */
 export async function resume(parts: TakingParts, takers: Takers, unfinished: readonly Probe[]): Promise<void> {
-  takeOn(parts, takers, unfinished);
+  takeOn(parts, takers, unfinished, () => false);
   if (!parts.observer.outlives) await parts.store.finished(unfinished.map((probe) => probe.id));
 }
 
@@ -145,11 +145,12 @@ function takeOn(
   { observer, clock }: TakingParts,
   { departures, flights, watching }: Takers,
   unfinished: readonly Probe[],
+  isNoted: (probe: Probe) => boolean,
 ): void {
   for (const [place, probe] of unfinished.entries()) {
     departures.doors.space(probe.site);
     // A millisecond apart: their sites open in the order in which they had left.
-    departures.doors.recall(probe.site, clock.nowMs() + place);
+    if (!isNoted(probe)) departures.doors.recall(probe.site, clock.nowMs() + place);
     if (!observer.outlives) for (const id of probe.pageIds) watching.dueAgain(id, probe.atMs);
     else flights.rejoin(probe);
   }

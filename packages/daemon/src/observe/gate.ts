@@ -90,6 +90,7 @@ export class Gate {
   /** A request of an earlier process. */
   recall(atMs: number, spacingMs: number, rules: SiteRules): void {
     this.#count(atMs, rules);
+    this.lastMs = Math.max(this.lastMs, atMs);
     this.restUntil(atMs + spacingMs);
   }
 

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../values/clock.ts';
 import type { ClockSetByMs } from '../values/observation.ts';
+import { siteOf } from '../values/url.ts';
 import type { RobotsMemory, SavedRobots } from './robots.ts';
 import type { SiteGates, SiteStanding } from './site-gate.ts';
 
@@ -45,6 +46,9 @@ export class Manners {
     const { robots, sites } = JSON.parse(new TextDecoder().decode(saved)) as SavedManners;
     this.#robots.restore(robots, this.#clock.nowMs(), clockSetByMs);
     for (const standing of sites) this.#gates.restore(setBy(standing, clockSetByMs));
+    for (const { origin, delayMs, readMs } of this.#robots.crawlDelays())
+      if (readMs + delayMs > this.#clock.nowMs())
+        this.#gates.restUntil(siteOf(new URL(origin).hostname), readMs + delayMs);
     this.#savedRevision = this.#robots.revision;
     this.#savedText = JSON.stringify(sites);
   }

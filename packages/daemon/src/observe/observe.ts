@@ -110,6 +110,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
     productToken: /^[A-Za-z_-]+/.exec(options.userAgent)?.[0] ?? 'Revisit',
     redirectsMax: limits.robotsRedirectsMax,
     bytesMax: limits.robotsBytesMax,
+    wasRead: () => gates.robotsRead(),
   };
 
   const polite = withSiteGate(gates, gateOptions, withConditional(fetchPage));
@@ -147,7 +148,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
     restore: (saved, clockSetByMs) => {
       manners.restore(saved, clockSetByMs);
       const delays = new Map<string, number>();
-      for (const [origin, delayMs] of memory.crawlDelays()) {
+      for (const { origin, delayMs } of memory.crawlDelays()) {
         const site = siteOf(new URL(origin).hostname);
         delays.set(site, Math.max(delayMs, delays.get(site) ?? 0));
       }

@@ -40,6 +40,8 @@ export interface RobotsOptions {
   readonly productToken: string;
   readonly redirectsMax: number;
   readonly bytesMax: number;
+  /** Something was learned that whoever follows this process need not ask for again. */
+  readonly wasRead: () => void;
 }
 
 /** What is known of one origin. `rules` undefined: never read; `trouble` says why it could not be read, now or at all. */
@@ -49,6 +51,8 @@ interface Known {
   readonly untilMs: number;
   readonly attempts: number;
   readonly unreachableSinceMs?: number;
+  /** When it was read, where it asks for a Crawl-delay: by the spacing at which that was done, nobody would know. */
+  readonly readMs?: number;
 }
 
 /** What is known of an origin, as it is kept over a restart. */
@@ -75,10 +79,10 @@ export class RobotsMemory {
     }
   }
 
-  /** What origins ask for by Crawl-delay, as far as they were read. */
-  *crawlDelays(): IterableIterator<readonly [origin: string, delayMs: number]> {
-    for (const [origin, { rules }] of this.#known) {
-      if (rules?.crawlDelayMs !== undefined) yield [origin, rules.crawlDelayMs];
+  /** What origins ask for by Crawl-delay, as far as they were read, and when that was. */
+  *crawlDelays(): IterableIterator<{ readonly origin: string; readonly delayMs: number; readonly readMs: number }> {
+    for (const [origin, { rules, readMs = -Infinity }] of this.#known) {
+      if (rules?.crawlDelayMs !== undefined) yield { origin, delayMs: rules.crawlDelayMs, readMs };
     }
   }
 
@@ -137,9 +141,10 @@ export class RobotsMemory {
 const isOurs = (answer: Answer): boolean =>
   answer.kind === 'failed' && (ofOurSettings.has(answer.fault.code) || answer.fault.code === 'stopped');
 
-const setBy = ({ unreachableSinceMs, ...known }: Known, byMs: number): Known => ({
+const setBy = ({ unreachableSinceMs, readMs, ...known }: Known, byMs: number): Known => ({
   ...known,
   untilMs: known.untilMs + byMs,
+  ...(readMs === undefined ? {} : { readMs: readMs + byMs }),
   ...(unreachableSinceMs === undefined ? {} : { unreachableSinceMs: unreachableSinceMs + byMs }),
 });
 
@@ -151,10 +156,12 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
   const read = (origin: string, { meter, patienceMs, mayAsk }: Ask): Promise<Known> => {
     const already = reading.get(origin);
     if (already) return already;
+    const crawlDelayMs = memory.crawlDelayMsOf(origin);
     const ask: Ask = {
       url: new URL('/robots.txt', origin),
       headers: { accept: 'text/plain,*/*;q=0.5', 'accept-encoding': 'identity' },
       purpose: 'robots',
+      ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
       meter,
       patienceMs,
       mayAsk,
@@ -169,6 +176,7 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
             : { rules: undefined, trouble: answer, untilMs: 0, attempts: 0 };
         const known = judge(answer, old, clock.nowMs(), options);
         memory.set(origin, known);
+        options.wasRead();
         return known;
       })
       .finally(() => reading.delete(origin));
@@ -210,7 +218,9 @@ function judge(
 ): Known {
   if (answer.kind === 'answered' && answer.status >= 200 && answer.status < 300) {
     const text = readable(answer.body, options.bytesMax);
-    return { rules: parseRobots(text, options.productToken), untilMs: nowMs + lifetimeMs(answer.headers), attempts: 0 };
+    const rules = parseRobots(text, options.productToken);
+    const read = { rules, untilMs: nowMs + lifetimeMs(answer.headers), attempts: 0 };
+    return rules.crawlDelayMs === undefined ? read : { ...read, readMs: answer.answeredAtMs };
   }
   // 3xx that leads nowhere counts as not being there, as 4xx does.
   const missing =

@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
-import type { CapBook, SiteClosed, SiteServer } from '../values/observation.ts';
+import { type CapBook, type SiteClosed, type SiteServer, unnotedSpacingMsMax } from '../values/observation.ts';
 import { siteOf } from '../values/url.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
 import type { SiteRules } from './gate.ts';
@@ -26,9 +26,6 @@ export interface SiteGateOptions {
   readonly patienceMs: number;
 }
 
-/** A site or server that an earlier process may have asked a moment ago is not asked for its spacing, and no longer than this: whoever
- * starts often would never ask those whose spacing is longer. When those were asked is noted. */
-const unsureMsMax = 60_000;
 /** In line at one site; more are told when to come back. */
 const lineMax = 1000;
 /** A disk that is full is not asked again at once. */
@@ -89,6 +86,17 @@ export class SiteGates {
     return this.#book.counted(key, [...gate.lastStarts(nowMs, count), nowMs].slice(-count));
   }
 
+  /** A request was seen, and counts from then on, for the next process as well where that must know of it. */
+  left(key: string, { gate, rules }: Line, seenMs: number, spacingMs: number): void {
+    gate.leave(seenMs, spacingMs, rules);
+    if (!this.#book || !isNoted(rules, spacingMs) || gate.out > 0 || gate.entering) return;
+    this.#book.seen(key, rules.cap ? gate.lastStarts(seenMs, rules.cap.count) : [gate.lastMs]);
+  }
+
+  robotsRead(): void {
+    this.#book?.robotsRead();
+  }
+
   begin({ gate }: Line, spacingMs: number): void {
     gate.begin(this.#options.clock.nowMs(), spacingMs);
   }
@@ -109,6 +117,11 @@ export class SiteGates {
 
   leaveAlone({ site, untilMs }: SiteClosed): void {
     this.line(site).gate.close(untilMs);
+  }
+
+  /** The site was asked before a restart, and not again until then. */
+  restUntil(site: string, atMs: number): void {
+    this.line(site).gate.restUntil(atMs);
   }
 
   /** What was known before a restart. */
@@ -166,7 +179,9 @@ export class SiteGates {
   /** Waits for the turn; true when it came, at once where nobody has to wait, a refusal otherwise. */
   enter(key: string, line: Line, ask: Ask, spacingMs: number): true | Promise<true | Answer> {
     // Whoever asks for a longer spacing than the one before, as with a Crawl-delay just read, waits that long since it.
-    line.gate.restUntil(Math.max(line.gate.lastMs + spacingMs, this.#askedUntilMs + Math.min(unsureMsMax, spacingMs)));
+    // One that an earlier process may have asked a moment ago is not asked for its spacing; where that is long, when it was asked is noted.
+    const unsureMs = Math.min(unnotedSpacingMsMax, spacingMs);
+    line.gate.restUntil(Math.max(line.gate.lastMs + spacingMs, this.#askedUntilMs + unsureMs));
     if (!isNoted(line.rules, spacingMs)) return this.#enter(line, ask, spacingMs);
     return this.#recalled(key, line, spacingMs).then(() => this.#enter(line, ask, spacingMs));
   }
@@ -304,10 +319,10 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     const wentOut = answer.kind !== 'failed' || answer.fault.code !== 'address-refused';
     if (ask.meter && wentOut) ask.meter.requests++;
     const seenMs = answer.kind === 'answered' ? answer.answeredAtMs : clock.nowMs();
-    own.gate.leave(seenMs, spacingMs, own.rules);
+    gates.left(site, own, seenMs, spacingMs);
     const judged = judge(own.gate, ask, answer, spacingMs, clock.nowMs(), options.random());
-    if (shared) {
-      shared.gate.leave(seenMs, shared.rules.spacingMs, shared.rules);
+    if (place && shared) {
+      gates.left(place.address, shared, seenMs, shared.rules.spacingMs);
       gates.pump(shared);
     }
     gates.pump(own);
@@ -322,7 +337,8 @@ function withdrawn(site: string, nowMs: number): Answer {
 }
 
 /** Whether the next process must know when the site was asked: by the spacing alone it would not keep from asking too soon. */
-const isNoted = ({ cap }: SiteRules, spacingMs: number): boolean => cap !== undefined || spacingMs > unsureMsMax;
+const isNoted = ({ cap }: SiteRules, spacingMs: number): boolean =>
+  cap !== undefined || spacingMs > unnotedSpacingMsMax;
 
 const isQuiet = ({ rules }: Line, nowMs: number): boolean => rules.quietUntilMs?.(nowMs) !== undefined;
 

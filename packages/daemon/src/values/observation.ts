@@ -128,16 +128,23 @@ export interface RobotsUnderstood {
  */
 export type ClockSetByMs = number;
 
-/** When requests went out to sites that have a cap or are spaced by minutes, over restarts. */
+/** When requests went out to sites that have a cap or are widely spaced, over restarts. */
 export interface CapBook {
   /**
    * A request is about to go out; with it, these are the last ones, as many as the cap counts and at least one. False where that could not be kept: then
    * it must not go out, since a process that follows would not know of it.
    */
   counted(site: string, startsMs: readonly number[]): true | Promise<boolean>;
+  /** Nothing is on its way to the site any more: these are the last requests, as its server saw them. */
+  seen(site: string, seenMs: readonly number[]): void;
   /** What earlier processes asked of the site. */
   recall(site: string): Promise<readonly number[]>;
+  /** A robots.txt was read, which whoever follows need not read again. */
+  robotsRead(): void;
 }
+
+/** A site that is spaced by more is one of those: for less, a process that follows waits rather than know. */
+export const unnotedSpacingMsMax = 5_000;
 
 /** Whoever carries probes out: the real web, a simulated one, a robot elsewhere. It answers every probe and never throws. */
 export interface Observer {
@@ -158,7 +165,7 @@ export interface Observer {
   save?(ifRobotsRead?: boolean): Uint8Array | undefined;
   /** Takes it up again, if anything was saved; answers the Crawl-delay of each site that asks for one. */
   restore?(saved: Uint8Array | undefined, clockSetByMs: ClockSetByMs): ReadonlyMap<string, number>;
-  /** Requests to sites that have a cap or are spaced by minutes are counted there, so that a restart knows of them. */
+  /** Requests to sites that have a cap or are widely spaced are counted there, so that a restart knows of them. */
   countIn?(book: CapBook): void;
   /** The site is to be left alone until then, by what an earlier process heard. */
   leaveAlone?(closed: SiteClosed): void;

@@ -12,6 +12,8 @@ export interface Probe {
   readonly plannedMs?: number;
   /** A person asked for it: a look that somebody made before does not do. */
   readonly afresh?: true;
+  /** Each request to its site is noted as it goes out: where none is, it had waited for its turn and asked for nothing. */
+  readonly noted?: true;
   /** The server's own words from the last full answer, sent back unchanged; never our clock. */
   readonly validators: Validators;
   readonly headers?: Readonly<Record<string, string>>;
