@@ -173,7 +173,7 @@ class Post {
     if (said === 'no') return undefined;
     if (said === 'back') return handBack();
     // Within a mandate it may go on by itself.
-    const mayAsk = mandate.forMs === 0 ? () => leave.holds() : undefined;
+    const mayAsk = mandate.forMs === 0 ? leave.mayAsk : undefined;
     const answer = await this.#lookout.answer(errand, mayAsk);
     return leave.isOver ? handBack() : pieces(answer ?? new Uint8Array());
   }

@@ -115,7 +115,7 @@ export class Robot {
     const said = await leave.begin();
     if (said === 'no') return undefined;
     if (said === 'back' || pulse.sleptSince(sinceMs)) return this.#handBack(probe);
-    const observation = await observer.observe(probe, undefined, () => leave.holds());
+    const observation = await observer.observe(probe, undefined, leave.mayAsk);
     if (leave.isOver || pulse.sleptSince(sinceMs)) return this.#handBack(probe);
     // Whoever finds pages from this one must know which of them nobody may visit.
     const robots = probe.discovers ? observer.robotsOf?.(new URL(probe.url).origin).rules : undefined;

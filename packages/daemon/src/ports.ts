@@ -62,7 +62,7 @@ export { type Clock, steadyClock, systemClock } from './values/clock.ts';
 export type { Answers, Elsewhere, Question } from './values/elsewhere.ts';
 export { type Fault, StoreFailed } from './values/fault.ts';
 export { lookKinds, type Look, type LookKind, type PageState, type WatchedPage } from './values/look.ts';
-export type { Observation, Observer, Outcome } from './values/observation.ts';
+export type { MayAsk, Observation, Observer, Outcome } from './values/observation.ts';
 export type { ObserverReport } from './values/observer-report.ts';
 export type { Attempt, Delivery, DeliveryStatus, Exceptions, Outbox, PlannedDelivery } from './values/outbox.ts';
 export type { NewPageSettings, Page, PageSettings } from './values/page.ts';

@@ -18,7 +18,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
-import type { Clock, Probe } from 'revisit/ports';
+import type { Clock, MayAsk, Probe } from 'revisit/ports';
 import { shardOf, subjects } from './streams.ts';
 
 export type Leave = 'yes' | 'no' | 'held' | 'back';
@@ -68,9 +68,15 @@ export class HeldLeave {
     return this.#ask();
   }
 
-  /** Before each of its requests. Where it could not be had again once, it is over. */
-  async holds(): Promise<boolean> {
-    if (!this.#isOver && this.#beginner.clock.nowMs() >= this.#endsMs)
+  /** Heard before each of its requests. Where it could not be had again once, it is over. */
+  readonly mayAsk: MayAsk = Object.assign(() => this.#holds(), { isCurrent: () => this.#isCurrent });
+
+  get #isCurrent(): boolean {
+    return !this.#isOver && this.#beginner.clock.nowMs() < this.#endsMs;
+  }
+
+  async #holds(): Promise<boolean> {
+    if (!this.#isOver && !this.#isCurrent)
       await (this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined)));
     return !this.#isOver;
   }

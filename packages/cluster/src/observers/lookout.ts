@@ -15,7 +15,7 @@
  * What is unreported is also in the journal, where there is one, and comes back from there into places that are shed.
  */
 import { randomBytes } from 'node:crypto';
-import type { Clock, Observation, Observer } from 'revisit/ports';
+import type { Clock, MayAsk, Observation, Observer } from 'revisit/ports';
 import { packObservation } from '../dispatch/wire.ts';
 import { type Errand, type ObservedPage, fingerprint, unlooked } from './errand.ts';
 import type { Finding, Journal } from './journal.ts';
@@ -181,7 +181,7 @@ export class Lookout {
   }
 
   /** The answer to an errand, or undefined when the errand leaves out what was never said here. */
-  async answer(errand: Errand, mayAsk?: () => Promise<boolean>): Promise<Uint8Array | undefined> {
+  async answer(errand: Errand, mayAsk?: MayAsk): Promise<Uint8Array | undefined> {
     const place = this.#place(errand);
     if (!place) return undefined;
     // One that waits for its site's turn is told of when it has found something; an errand that waited with it would keep those of
@@ -245,12 +245,12 @@ export class Lookout {
     return place;
   }
 
-  #look(place: Place, mayAsk?: () => Promise<boolean>): Promise<void> {
+  #look(place: Place, mayAsk?: MayAsk): Promise<void> {
     place.busy ??= this.#lookNow(place, mayAsk).finally(() => (place.busy = undefined));
     return place.busy;
   }
 
-  async #lookNow(place: Place, mayAsk?: () => Promise<boolean>): Promise<void> {
+  async #lookNow(place: Place, mayAsk?: MayAsk): Promise<void> {
     const validators = place.seen?.fetched.validators ?? {};
     // Counted from when it begins: from when it ends, slow sites would be looked at less often than was lent for them.
     // A look that an errand asked for before its time was that one: the mandate's looks are no more for being asked.

@@ -1,6 +1,6 @@
 /** What passes between the wrappers round one request: an Ask goes in, an Answer comes out. */
 import type { Fault } from '../values/fault.ts';
-import type { SiteClosed, SiteServer } from '../values/observation.ts';
+import type { MayAsk, SiteClosed, SiteServer } from '../values/observation.ts';
 import type { Validators } from '../values/probe.ts';
 
 export interface Ask {
@@ -19,7 +19,7 @@ export interface Ask {
   readonly patienceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Whether it may go out still, now that its turn has come. */
-  readonly mayAsk?: (() => Promise<boolean>) | undefined;
+  readonly mayAsk?: MayAsk | undefined;
   /** Counts what goes out for this ask, over all its hops. */
   readonly meter?: Meter | undefined;
 }

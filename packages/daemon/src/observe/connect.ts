@@ -9,6 +9,7 @@ import { buildConnector } from 'undici';
 import type { AddressVerdict, Network } from '../values/network.ts';
 import { judgeAddress } from '../values/network.ts';
 import type { Visit } from './ask.ts';
+import { leaveOnceConnected } from './connecting.ts';
 import { AddressRefused, explain } from './explain.ts';
 import type { Resolve } from './resolve.ts';
 import type { SocksProxy } from './socks.ts';
@@ -35,7 +36,17 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
     autoSelectFamily: true,
     ...(options.authorities ? { ca: [...options.authorities] } : {}),
   });
-  return (target, callback) => {
+  return (target, done) => {
+    const leave = leaveOnceConnected();
+    const callback: typeof done = (...given) => {
+      const renewing = given[0] ? undefined : leave();
+      if (renewing)
+        void renewing.then(
+          () => done(...given),
+          () => done(...given),
+        );
+      else done(...given);
+    };
     const refused = isIP(target.hostname) === 0 ? undefined : refusal(target.hostname, target.hostname);
     if (refused) {
       callback(refused, null);

@@ -5,8 +5,10 @@
 import type { Dispatcher } from 'undici';
 import { fault } from '../values/fault.ts';
 import type { Clock } from '../values/clock.ts';
+import type { MayAsk } from '../values/observation.ts';
 import type { Answer, Ask, Headers, Visit } from './ask.ts';
 import { agentFor, headerOf, listOf } from './ask.ts';
+import { dispatchWith } from './connecting.ts';
 import { isCutStream } from './cut-streams.ts';
 import { acceptEncoding, decompress } from './decompress.ts';
 import { explain, LimitReached } from './explain.ts';
@@ -32,8 +34,26 @@ export function createFetch(options: FetchOptions): Visit {
   });
   return (ask) => {
     if (ask.signal?.aborted || options.isDrowsy?.()) return Promise.resolve(stopped);
-    return exchange(options, ask, isEmpty(ask.headers) ? fixed : given(ask.headers));
+    const headers = isEmpty(ask.headers) ? fixed : given(ask.headers);
+    return ask.mayAsk ? withLeave(options, ask, headers, ask.mayAsk) : exchange(options, ask, headers);
   };
+}
+
+/** A request that found its leave ended when its connection was there is tried again with a new one, so often at most. */
+const connectionsMax = 3;
+
+async function withLeave(
+  options: FetchOptions,
+  ask: Ask,
+  headers: Record<string, string>,
+  mayAsk: MayAsk,
+): Promise<Raw> {
+  for (let n = 0; n < connectionsMax; n++) {
+    const raw = await exchange(options, ask, headers);
+    if (raw !== unleft) return raw;
+    if (!(await mayAsk())) break;
+  }
+  return stopped;
 }
 
 /** At once where it came as it is. */
@@ -47,13 +67,16 @@ function unpacked(raw: Raw, limits: Limits): Raw | Promise<Raw> {
   );
 }
 
-const stopped: Answer = {
+type Raw = Extract<Answer, { kind: 'answered' | 'failed' }>;
+
+const stopped: Raw = {
   kind: 'failed',
   fault: { code: 'stopped', sentence: 'the look was ended before it was done' },
   bytesReceived: 0,
 };
 
-type Raw = Extract<Answer, { kind: 'answered' | 'failed' }>;
+/** The leave to ask had ended when the connection was there: nothing went out. */
+const unleft: Raw = { ...stopped };
 
 function exchange(options: FetchOptions, ask: Ask, headers: Record<string, string>): Promise<Raw> {
   return new Promise((resolve) => {
@@ -61,12 +84,11 @@ function exchange(options: FetchOptions, ask: Ask, headers: Record<string, strin
     const { origin, pathname, search } = ask.url;
     const path = search === '' ? pathname : pathname + search;
     try {
-      options.dispatcher.dispatch(
-        ask.form
-          ? { origin, path, headers, method: 'POST', body: new URLSearchParams(ask.form).toString() }
-          : { origin, path, headers, method: 'GET' },
-        handler,
-      );
+      const { form } = ask;
+      const request = form
+        ? { origin, path, headers, method: 'POST' as const, body: new URLSearchParams(form).toString() }
+        : { origin, path, headers, method: 'GET' as const };
+      dispatchWith(ask.mayAsk, () => options.dispatcher.dispatch(request, handler));
     } catch (error) {
       handler.onResponseError(undefined, error as Error);
     }
@@ -121,6 +143,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#askedAtMs = this.#options.clock.nowMs();
     // From here on it is the wire's: the last moment at which it can be kept from going out.
     if (this.#options.isDrowsy?.()) this.#stop();
+    else if (!this.#done && this.#ask.mayAsk?.isCurrent?.() === false) this.#settle(unleft);
     if (this.#done) controller.abort(new Error('ended before it was sent'));
   }
 

@@ -352,3 +352,25 @@ test('a process that has just been stopped asks for nothing, also where it had b
   isDrowsy = false;
   expect(bodyOf(await look())).toBe('here');
 });
+
+test.each([true, false])(
+  'a leave that ends while a connection is made is had anew (%s), or nothing goes out',
+  async (renewed) => {
+    const server = await serve((_request, response) => response.end('here'));
+    open.push(server);
+    let current = false;
+    let heard = 0;
+    const mayAsk = () => {
+      const said = heard++ === 0 || renewed;
+      current = said;
+      // It ends before any connection can be there.
+      if (heard === 1) queueMicrotask(() => (current = false));
+      return Promise.resolve(said);
+    };
+    const leave = Object.assign(mayAsk, { isCurrent: () => current });
+    const { outcome } = await observer({}).observe(probeOf(`${server.origin}/`), undefined, leave);
+    expect(server.connections()).toBe(1);
+    expect(server.asked.map(({ path }) => path)).toEqual(renewed ? ['/robots.txt', '/'] : []);
+    expect(outcome).toMatchObject(renewed ? { kind: 'fetched', status: 200 } : { fault: { code: 'stopped' } });
+  },
+);

@@ -146,10 +146,15 @@ export interface CapBook {
 /** A site that is spaced by more is one of those: for less, a process that follows waits rather than know. */
 export const unnotedSpacingMsMax = 5_000;
 
+/**
+ * Leave to ask, where somebody else gives it. It is heard before each request of a look, when its turn has come: where it says no, the look
+ * ends there, refused. `isCurrent` tells at once whether it has ended since, as it may have while a connection was made.
+ */
+export type MayAsk = (() => Promise<boolean>) & { readonly isCurrent?: () => boolean };
+
 /** Whoever carries probes out: the real web, a simulated one, a robot elsewhere. It answers every probe and never throws. */
 export interface Observer {
-  /** `mayAsk` is heard before each request of the look, when its turn has come: where it says no, the look ends there, refused. */
-  observe(probe: Probe, signal?: AbortSignal, mayAsk?: () => Promise<boolean>): Promise<Observation>;
+  observe(probe: Probe, signal?: AbortSignal, mayAsk?: MayAsk): Promise<Observation>;
   /** Probes outlive the process that sent them: given the same probe again, the answer to the first comes. */
   readonly outlives?: boolean;
   /** What politeness knows of a site, where the observer keeps it itself. */
