@@ -286,9 +286,14 @@ export class Departures {
    * never be looked at. Answers how many there are.
    */
   askAgain(probe: Probe): number {
-    const entries = probe.pageIds.flatMap((id) => this.#collection.byId(id) ?? []);
+    const entries = this.pagesOf(probe);
     for (const entry of entries) if (this.#claim(entry)) this.#gates.waitFirst(entry.site, entry.index);
     return entries.length;
+  }
+
+  /** Those that are still watched. */
+  pagesOf({ pageIds }: Probe): readonly Entry[] {
+    return pageIds.flatMap((id) => this.#collection.byId(id) ?? []);
   }
 
   /** The probe of another process is under way still, and its pages wait for its answer. */

@@ -3,11 +3,13 @@
  * that never went out, was kept back by politeness, or found the queue full leaves its pages due.
  */
 import type { AccessTimes, RobotPool } from '@revisit/core';
+import type { Entry } from './collection.ts';
 import type { Departures } from './departures.ts';
 import type { Indexing } from './indexing.ts';
 import type { Keeping } from './keeping.ts';
 import { Lately } from './lately.ts';
 import type { LoopCounts, LoopParts } from './loop-parts.ts';
+import { type Rest, robotsAwaited } from './put-off.ts';
 import type { Fault } from './values/fault.ts';
 import type { Observation } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
@@ -34,6 +36,8 @@ interface Words {
   readonly wake: () => void;
   /** A look was asked for and not kept. */
   readonly dueAgain: (id: string, atMs: number) => void;
+  /** The page waits for a robots.txt that cannot be read for now; nothing was asked for. */
+  readonly putOff: (entry: Entry, rest: Omit<Rest, 'looks'>) => void;
 }
 
 export class Flights {
@@ -160,6 +164,14 @@ export class Flights {
     this.#words.wake();
   }
 
+  /** Nobody may ask for its pages before their robots.txt is read again: no look happened, and they wait for that. */
+  async #awaitRobots(probe: Probe, rest: Omit<Rest, 'looks'>): Promise<void> {
+    const entries = this.#ways.departures.pagesOf(probe);
+    for (const entry of entries) this.#words.putOff(entry, rest);
+    if (entries.length > 0) await this.#parts.store.finished([probe.id]);
+    this.#words.wake();
+  }
+
   async #observe(probe: Probe): Promise<void> {
     const { observer, store, clock, log } = this.#parts;
     const { departures, indexing, pool, access } = this.#ways;
@@ -185,6 +197,8 @@ export class Flights {
       if (requests === 0) return this.#handBack(probe);
       await this.#keepHolds();
     }
+    const awaited = robotsAwaited(observation);
+    if (awaited) return this.#awaitRobots(probe, awaited);
     const tookMs = observation.endedAtMs - observation.startedAtMs;
     // A page that is shown has waited for a browser and for each of its parts before its last request.
     const keptMs = probe.render ? clock.nowMs() - outMs : tookMs;

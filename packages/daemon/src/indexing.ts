@@ -22,7 +22,7 @@ import type { Keeping } from './keeping.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import type { Detected, Fetched, LoopParts } from './loop-parts.ts';
 import { Overtaken } from './overtaken.ts';
-import { putOffBy } from './put-off.ts';
+import { putOffBy, type Rest } from './put-off.ts';
 import type { Detection } from './values/change.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import { type Observation, lookedAtMs } from './values/observation.ts';
@@ -54,7 +54,7 @@ export interface Around {
   /** What was found of the page could not be used. */
   readonly dueAgain: (id: string, atMs: number) => void;
   /** The page may not be visited before then. */
-  readonly putOff: (id: string, look: Look, untilMs: number | undefined) => void;
+  readonly putOff: (id: string, rest: Rest) => void;
   /** So many observations were indexed in that time. */
   readonly indexed: (observations: number, looks: number, tookMs: number) => void;
   /** All that follows from a batch is done. */
@@ -369,7 +369,7 @@ export class Indexing {
     const planned = probe.plannedMs === undefined ? undefined : { plannedMs: probe.plannedMs };
     this.#lifetimes.watched(entry, untilMs === undefined ? undefined : { untilMs, ...planned });
     const later = putOffBy(outcome, look);
-    if (later) return this.#around.putOff(entry.page.id, look, later.untilMs);
+    if (later) return this.#around.putOff(entry.page.id, later);
     if (entry.page.paused) return;
     const tookMs = observation.endedAtMs - observation.startedAtMs;
     const changedAtMs = this.#discovery.hints.changedAtMs(entry, look.atMs);

@@ -25,11 +25,11 @@ import { Lifetimes } from './lifetimes.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
 import { type OutsideWays, type Peeked, peek, submit } from './outside-plan.ts';
 import type { Wait } from './page-waits.ts';
-import { PutOff } from './put-off.ts';
+import { PutOff, type Rest } from './put-off.ts';
 import { mannersOf } from './site-manners.ts';
 import { resume, takeUp } from './taking-up.ts';
 import type { Change } from './values/change.ts';
-import type { Look, WatchedPage } from './values/look.ts';
+import type { WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
 import type { Page } from './values/page.ts';
 import type { Probe } from './values/probe.ts';
@@ -107,7 +107,7 @@ export class Loop {
       learned: (entry) => this.market.learned(entry, parts.clock.nowMs() / 1000),
       askLater: (id, afterMs) => void this.#askLater(id, afterMs),
       dueAgain: (id, atMs) => this.#watching.dueAgain(id, atMs),
-      putOff: (id, look, untilMs) => void this.#putOffUntil(id, look, untilMs),
+      putOff: (id, rest) => void this.#putOffUntil(id, rest),
       indexed: (observations, looks, tookMs) => {
         this.#pool.indexed(this.#indexing.queued, observations, tookMs, parts.clock.nowMs());
         this.#running.wake();
@@ -117,10 +117,8 @@ export class Loop {
       idle: () => this.#running.wake(),
     });
     const { robots: robotsMax, robotsMin = 0, queueMax } = settings;
-    this.#pool = new RobotPool(
-      { robotsMin: Math.min(robotsMin, robotsMax), robotsMax, queueMax, starvationWeight },
-      now,
-    );
+    const limits = { robotsMin: Math.min(robotsMin, robotsMax), robotsMax, queueMax, starvationWeight };
+    this.#pool = new RobotPool(limits, now);
     this.#flights = new Flights(
       parts,
       {
@@ -134,6 +132,7 @@ export class Loop {
       {
         wake: () => this.#running.wake(),
         dueAgain: (id, atMs) => this.#watching.dueAgain(id, atMs),
+        putOff: ({ page, state }, rest) => void this.#putOffUntil(page.id, { ...rest, looks: state.looks }, true),
       },
     );
     this.#running = new Running(parts, this.market, {
@@ -390,11 +389,12 @@ export class Loop {
     await this.#parts.detectEnds?.();
   }
 
-  async #putOffUntil(id: string, look: Look, untilMs?: number): Promise<void> {
-    if (!(await this.#putOff.until(id, look, untilMs))) return;
+  async #putOffUntil(id: string, rest: Rest, unasked = false): Promise<void> {
+    if (!(await this.#putOff.until(id, rest))) return;
     const entry = this.collection.byId(id);
     if (!entry || entry.page.paused || this.#running.stopping || this.#departures.isAsked(entry)) return;
-    this.policy.looked(entry.index, this.#parts.clock.nowMs() / 1000, { kind: 'failed' });
+    if (unasked) this.probeSoon(id);
+    else this.policy.looked(entry.index, this.#parts.clock.nowMs() / 1000, { kind: 'failed' });
     this.#running.wake();
   }
 }

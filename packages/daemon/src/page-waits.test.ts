@@ -210,3 +210,65 @@ test('of several things the one that lasts longest is said, and hours of a share
   });
   expect(waitAt(9_000, { ...common, hold, server: undefined, quietUntilMs: undefined })).toBeUndefined();
 });
+
+test('pages of an origin whose robots.txt cannot be read wait for it and say so, and no look is told of that nobody made', async () => {
+  const store = memoryStore();
+  const clock = new VirtualClock(startMs);
+  const asked: string[] = [];
+  const downUntilMs = startMs + 10 * hourMs;
+  const fetchPage = async ({ url }: Ask): Promise<Answer> => {
+    const askedAtMs = clock.nowMs();
+    asked.push(url.href);
+    await clock.sleep(50);
+    const times = { askedAtMs, answeredAtMs: clock.nowMs() };
+    const isDown = clock.nowMs() < downUntilMs;
+    if (isDown && url.hostname === 'silent.example')
+      return {
+        kind: 'failed',
+        fault: { code: 'connection-refused', sentence: 'nothing listens there' },
+        bytesReceived: 0,
+      };
+    // That of one leads to another site, which is in trouble.
+    if (url.hostname === 'leads.example' && url.pathname === '/robots.txt')
+      return {
+        kind: 'answered',
+        url,
+        status: 302,
+        headers: { location: 'https://other.example/robots.txt' },
+        body: Buffer.from(''),
+        bytesReceived: 0,
+        ...times,
+      };
+    const status = isDown && url.hostname === 'other.example' ? 500 : 200;
+    return { kind: 'answered', url, status, headers: {}, body: Buffer.from('x'), bytesReceived: 1, ...times };
+  };
+  const common = { clock, random: random(3) };
+  const observer = createObserver({ ...common, userAgent: 'Revisit', allowNetworks: [], spacingMs: 1_000, fetchPage });
+  const parts = { ...common, store, observer, policy: policies['revisit']!.create(1), detect: detector(store) };
+  const settings = { looksPerSecond: 2, spacingMs: 1_000, robots: 8, queueMax: 64 };
+  const loop = new Loop({ ...parts, log: () => {} }, settings);
+  const sites = ['silent.example', 'leads.example'];
+  const pages = sites.flatMap((site) =>
+    Array.from({ length: 5 }, (_, n) => ({ url: `https://${site}/${n}`, site, ...usualSettings })),
+  );
+  await new Desk(store, clock, () => {}).add(pages);
+  await loop.load();
+  void loop.run(new AbortController().signal);
+  const app = createApi(new Desk(store, clock, () => {}, loop));
+  type Page = { id: string; looks: number; status: string; waits: { why: string; until: string } | null };
+  const pagesOf = async (site: string) => (await app.inject(`/api/pages?site=${site}`)).json<{ pages: Page[] }>().pages;
+  await clock.runUntil(startMs + 20_000);
+  for (const site of sites) {
+    const all = await pagesOf(site);
+    const looks = all.reduce((sum, page) => sum + page.looks, 0);
+    // Each look has a request of its own: for robots.txt, by whoever came first.
+    expect([site, looks]).toEqual([site, asked.filter((url) => url === `https://${site}/robots.txt`).length]);
+    expect(
+      all.filter(({ waits }) => waits && waits.why.length > 0 && Date.parse(waits.until) > clock.nowMs()),
+    ).toHaveLength(5);
+  }
+  await clock.runUntil(downUntilMs + 8 * hourMs);
+  for (const site of sites) expect((await pagesOf(site)).map(({ status }) => status)).toEqual(Array(5).fill('present'));
+  loop.die();
+  await store.close();
+});
