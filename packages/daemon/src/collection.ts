@@ -164,6 +164,8 @@ export class Collection {
   readonly #byId = new PageLookup((index) => this.#entries[index]!.page.id);
   /** Pages with other selections may share a URL. */
   readonly #byUrl = new PageLookup((index) => this.#entries[index]!.page.url);
+  /** Pages that have moved for good, by where they went: few have. */
+  readonly #movedTo = new Map<string, Set<Entry>>();
   readonly sites = new Names();
   readonly groups = new Groups();
   readonly #names = new NameTree((index) => this.#entries[index]!.page.url);
@@ -200,15 +202,27 @@ export class Collection {
     this.#byId.add(page.id, index);
     this.#byUrl.add(page.url, index);
     this.regrouped = this.#names.add(index);
+    this.#move(entry, undefined, entry.state.movedTo);
     return entry;
   }
 
   /** The page as a look left it. */
   looked(entry: Entry, state: PageState): void {
     const was = entry.state.detectState !== undefined;
+    const { movedTo } = entry.state;
     entry.state = leanState(state, was || this.#warm < warmMax);
+    if (movedTo !== state.movedTo) this.#move(entry, movedTo, state.movedTo);
     const is = entry.state.detectState !== undefined;
     this.#warm += Number(is) - Number(was);
+  }
+
+  #move(entry: Entry, from: string | undefined, to: string | undefined): void {
+    const before = from === undefined ? undefined : this.#movedTo.get(from);
+    if (before?.delete(entry) && before.size === 0) this.#movedTo.delete(from!);
+    if (to === undefined) return;
+    const there = this.#movedTo.get(to);
+    if (there) there.add(entry);
+    else this.#movedTo.set(to, new Set([entry]));
   }
 
   remove(id: string): Entry | undefined {
@@ -216,6 +230,7 @@ export class Collection {
     if (index === undefined) return undefined;
     const entry = this.#entries[index]!;
     if (entry.state.detectState !== undefined) this.#warm--;
+    this.#move(entry, entry.state.movedTo, undefined);
     this.#byId.remove(id, index);
     this.#byUrl.remove(entry.page.url, index);
     this.#names.remove(index);
@@ -264,6 +279,15 @@ export class Collection {
 
   withUrl(url: string): readonly Entry[] {
     return this.#byUrl.all(url).map((index) => this.#entries[index]!);
+  }
+
+  /** Pages that have moved there for good. */
+  movedTo(url: string): Iterable<Entry> {
+    return this.#movedTo.get(url) ?? [];
+  }
+
+  get hasMoved(): boolean {
+    return this.#movedTo.size > 0;
   }
 
   /** Pages that one request serves: they share the URL and ask for it in the same way. */

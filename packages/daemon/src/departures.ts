@@ -5,7 +5,7 @@
 import type { AccessTimes, Gates } from '@revisit/core';
 import type { Collection, Entry } from './collection.ts';
 import type { Lifetimes } from './lifetimes.ts';
-import { errandFor, ProbeIds } from './errand.ts';
+import { errandFor, ProbeIds, sharingWith } from './errand.ts';
 import type { LoopParts, LoopSettings } from './loop-parts.ts';
 import { Outflow } from './outflow.ts';
 import { type PlannedLimits, SiteDoors } from './site-doors.ts';
@@ -338,7 +338,8 @@ export class Departures {
   }
 
   #probe(entry: Entry, now: number): Probe {
-    const sharing = this.#collection.sharing(entry).filter((other) => other === entry || !other.page.paused);
+    const hasHeaders = (site: string): boolean => this.#parts.siteRules?.(site)?.headers !== undefined;
+    const sharing = sharingWith(this.#collection, entry, hasHeaders);
     const plannedMs = this.#asked.get(entry.index);
     const afresh = sharing.some(({ index }) => this.#hurried.has(index)) ? { afresh: true as const } : {};
     const noted = this.doors.isNoted(entry.site) ? { noted: true as const } : {};

@@ -1,24 +1,62 @@
 /** What a probe asks for on behalf of the pages that share it: where, with which validators, and with whose headers. */
-import type { Entry } from './collection.ts';
+import type { Collection, Entry } from './collection.ts';
 import type { Probe } from './values/probe.ts';
 
-/** For the page, and all who share its URL and way of asking; `isUnread` says of one that its body is needed even if it is the same. */
+/**
+ * Who is served by one request for the page: all who share its URL and way of asking, those who have moved for good to where it is
+ * asked for, and those who are at home there. `hasHeaders` says of a site that something is sent with every request to its pages.
+ */
+export function sharingWith(
+  collection: Collection,
+  entry: Entry,
+  hasHeaders: (site: string) => boolean,
+): readonly Entry[] {
+  const sharing = collection.sharing(entry).filter((other) => other === entry || !other.page.paused);
+  if (!collection.hasMoved) return sharing;
+  const place = placeOf(entry, sharing) ?? entry.page.url;
+  const way = wayTo(place, entry.page);
+  const isLike = ({ page, state }: Entry): boolean => {
+    if (page.paused || (movedTo(state) ?? page.url) !== place || wayTo(place, page) !== way) return false;
+    // What a site's pages are sent is for those of its own origins alone: others would be seen as somebody else sees them.
+    return sameOrigin(page.url, entry.page.url) || !(hasHeaders(page.site) || hasHeaders(entry.page.site));
+  };
+  const known = new Set(sharing);
+  const others = [...collection.withUrl(place), ...collection.movedTo(place)];
+  const joining = others.filter((other) => !known.has(other) && isLike(other));
+  return joining.length === 0 ? sharing : [...sharing, ...joining];
+}
+
+const wayTo = (place: string, page: Entry['page']): string =>
+  JSON.stringify([headersAt(place, page), page.render === true]);
+
+/** What is sent with a page's requests is for the origin of its own URL. */
+const headersAt = (place: string, { url, headers }: Entry['page']): Entry['page']['headers'] =>
+  headers && (place === url || sameOrigin(place, url)) ? headers : undefined;
+
+/** Where the page is asked for, where that is not its own URL; those who share that must know the same. */
+function placeOf({ page, state }: Entry, sharing: readonly Entry[]): string | undefined {
+  const agree = sharing.every((other) => other.page.url !== page.url || other.state.movedTo === state.movedTo);
+  return agree ? movedTo(state) : undefined;
+}
+
+/** For the page, and all who are served with it; `isUnread` says of one that its body is needed even if it is the same. */
 export function errandFor(
-  { page, state }: Entry,
+  entry: Entry,
   sharing: readonly Entry[],
   isUnread: (entry: Entry) => boolean,
 ): Omit<Probe, 'id' | 'atMs'> {
+  const { page, state } = entry;
   // A page that never had a full answer needs one, so validators go out only when all who share the request have a copy.
   const whole = sharing.some(
     (other) =>
       isUnread(other) ||
       other.state.status !== 'present' ||
       other.state.validators.etag !== state.validators.etag ||
-      other.state.validators.lastModified !== state.validators.lastModified,
+      other.state.validators.lastModified !== state.validators.lastModified ||
+      (other !== entry && issuerOf(other) !== issuerOf(entry)),
   );
-  const moved = sharing.every((other) => other.state.movedTo === state.movedTo) ? movedTo(state) : undefined;
-  // What is sent with a page's requests is for the origin of its own URL.
-  const headers = moved === undefined || sameOrigin(moved, page.url) ? page.headers : undefined;
+  const moved = placeOf(entry, sharing);
+  const headers = headersAt(moved ?? page.url, page);
   const errand = {
     url: moved ?? page.url,
     site: page.site,
@@ -35,6 +73,8 @@ export function errandFor(
     ...(discovers ? { discovers: true } : {}),
   };
 }
+
+const issuerOf = ({ page, state }: Entry): string => state.validators.url ?? page.url;
 
 const noValidators: Probe['validators'] = {};
 

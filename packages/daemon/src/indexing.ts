@@ -311,7 +311,9 @@ export class Indexing {
   #askedFor(id: string, { probe }: Observation): Entry | undefined {
     const entry = this.#collection.byId(id);
     if (this.#disowned.size > 0 && this.#disowned.has(`${probe.id} ${id}`)) return undefined;
-    return entry?.page.url === (probe.movedFrom ?? probe.url) ? entry : undefined;
+    const { url } = entry?.page ?? {};
+    const isIts = url === (probe.movedFrom ?? probe.url) || url === probe.url || entry?.state.movedTo === probe.url;
+    return isIts ? entry : undefined;
   }
 
   /** Whether an answer that says nothing new of the page may do so of others. */

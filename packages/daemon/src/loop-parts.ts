@@ -51,6 +51,8 @@ export interface SiteLimits {
   readonly connections?: number;
   /** The most requests in a period. */
   readonly cap?: { readonly count: number; readonly periodMs: number };
+  /** What is sent with each request to its pages. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** When the site may be asked again, where it may not be now. */
   readonly quietUntilMs?: (nowMs: number) => number | undefined;
 }

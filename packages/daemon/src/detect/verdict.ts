@@ -119,6 +119,12 @@ function withNews({ page, state }: WatchedPage, { movedTo }: Observation, word: 
     const { told: _told, ...quiet } = word;
     return quiet;
   }
+  const moved = movedTo !== undefined && movedTo !== state.movedTo;
+  if (moved && word.told?.kind === 'changed' && changedLast(state)) {
+    // Waiting for a look that finds it as it was would be to wait for ever where it changes at each: both are one entry.
+    const summary = `${movedText(movedTo)}; ${word.told.summary}`;
+    return { ...word, told: { ...word.told, kind: 'moved', summary } };
+  }
   if (word.told || word.kind === 'failed' || word.kind === 'refused') return word;
   // A page found through another is news; one that was there when the other was first read is not.
   if (word.kind === 'first' && origin && !origin.beginning && !origin.index) {
@@ -126,11 +132,14 @@ function withNews({ page, state }: WatchedPage, { movedTo }: Observation, word: 
     const summary = title === undefined ? 'A new page.' : `A new page: ${title}`;
     return { ...word, told: { kind: 'discovered', count: 1, summary, toVersion: state.version + 1 } };
   }
-  if (movedTo !== undefined && movedTo !== state.movedTo) {
-    return { ...word, told: { kind: 'moved', count: 1, summary: `The page has moved for good to ${movedTo}` } };
-  }
-  return word;
+  return moved ? { ...word, told: { kind: 'moved', count: 1, summary: movedText(movedTo) } } : word;
 }
+
+const movedText = (movedTo: string): string => `The page has moved for good to ${movedTo}`;
+
+/** Whether the last look that saw the page found a change as well. */
+const changedLast = ({ lastChangeMs, lastSeenMs }: PageState): boolean =>
+  lastChangeMs !== undefined && lastChangeMs === lastSeenMs;
 
 /** What is left of a state when the page was seen, at its own URL or where it moved to. */
 function settled(before: PageState, isBack: boolean): PageState {
@@ -164,7 +173,7 @@ function stateAfter(
     ...(saw ? { status: 'present' as const, failures: 0, lastSeenMs: atMs } : {}),
     ...(saw && outcome.kind === 'fetched' ? { validators: outcome.validators } : {}),
     ...(word.kind === 'changed' ? { lastChangeMs: atMs, changes: before.changes + 1 } : {}),
-    // Of a look that tells of a change the move is not kept, so that the next one tells of it.
+    // Of a look that tells of a change alone the move is not kept, so that the next one tells of it.
     ...(movedTo === undefined || word.told?.kind === 'changed' ? {} : { movedTo }),
     ...(detectState === undefined ? {} : { detectState }),
     ...word.state,
@@ -176,6 +185,18 @@ function atHome({ movedTo: _movedTo, probe: { movedFrom: _movedFrom, ...probe },
   return { ...rest, probe };
 }
 
+/** The observation as the page would have asked for it: some who share a request have moved to its URL, others are at home there. */
+function asAskedBy({ url }: WatchedPage['page'], observed: Observation): Observation {
+  // Nearly always, and taking parts out of an object is slow.
+  if (url === (observed.probe.movedFrom ?? observed.probe.url)) return observed;
+  const { movedFrom: _movedFrom, ...probe } = observed.probe;
+  if (url === probe.url) return { ...observed, probe };
+  const { outcome, finalUrl = probe.url } = observed;
+  const asked = { ...observed, probe: { ...probe, movedFrom: url } };
+  if (outcome.kind !== 'fetched' || outcome.validators.url !== undefined) return asked;
+  return { ...asked, outcome: { ...outcome, validators: { ...outcome.validators, url: finalUrl } } };
+}
+
 /** Everything this observation says about this page. */
 export function verdict(
   watched: WatchedPage,
@@ -184,7 +205,7 @@ export function verdict(
   detectState?: string,
 ): Look {
   const { page, state: before } = watched;
-  const observation = observed.movedTo === page.url ? atHome(observed) : observed;
+  const observation = observed.movedTo === page.url ? atHome(observed) : asAskedBy(page, observed);
   const atMs = lookedAtMs(observation, watched);
   const word = withNews(watched, observation, said(before, observation, detection));
   const state = stateAfter(before, observation, word, atMs, detectState);
