@@ -101,6 +101,19 @@ describe('an observer', () => {
     expect(changed.bytes).toBeLessThan(bytes('two').length / 20);
   });
 
+  test('a mandate that begins with what a trial found is not begun with a look that was not lent', async () => {
+    base = bytes('none');
+    const { given: _given, ...tried } = errand({ mandate: { everyMs: 1_000, forMs: 0, sinceMs: clock.nowMs() } });
+    await lookout.answer(tried);
+    await pass(3_000);
+    expect(await ask()).toMatchObject({ text: 'one', looks: 0 });
+    expect(source.asked).toBe(1);
+    await pass(9_900);
+    expect(source.asked).toBe(1);
+    await pass(200);
+    expect(source.asked).toBe(2);
+  });
+
   test('looks by itself within its mandate, says so once, and stops when it ends', async () => {
     await ask();
     await pass(200_000);

@@ -182,8 +182,9 @@ export class Lookout {
 
   /** The answer to an errand, or undefined when the errand leaves out what was never said here. */
   async answer(errand: Errand, mayAsk?: MayAsk): Promise<Uint8Array | undefined> {
-    const place = this.#place(errand);
-    if (!place) return undefined;
+    const taken = this.#take(errand);
+    if (!taken) return undefined;
+    const { place, beginsMs } = taken;
     // One that waits for its site's turn is told of when it has found something; an errand that waited with it would keep those of
     // other pages from being asked for what was found of them.
     if (place.last === undefined || place.untilMs <= this.#clock.nowMs()) await place.busy;
@@ -197,6 +198,8 @@ export class Lookout {
     const isRecent = place.last !== undefined && (soon || nowMs - place.last.atMs < place.mandate.everyMs / 2);
     const recent = isRecent && !errand.probe.afresh;
     if (place.unreported.length === 0 && !recent) await this.#look(place, mayAsk);
+    // It is lent from then on, and a look for the errand is not of it: the first of its own comes when it has been lent enough for one.
+    if (beginsMs !== undefined) place.nextMs = beginsMs + place.mandate.everyMs;
     place.told = place.unreported[0];
     place.toldMs = this.#clock.nowMs();
     return this.#report(place, place.told ?? this.#nothingNew(place), errand.base);
@@ -226,23 +229,25 @@ export class Lookout {
     }
   }
 
-  #place(errand: Errand): Place | undefined {
+  /** The place that the errand is about, and when its mandate begins, where it had none. */
+  #take(errand: Errand): { readonly place: Place; readonly beginsMs?: number } | undefined {
     const { probe, mandate, pages } = errand;
     const key = keyOf(probe);
     const nowMs = this.#clock.nowMs();
     // A look for somebody's eyes only; what is watched there goes on as it was.
-    if (probe.pageIds.length === 0) return freshPlace(probe, [], mandate, nowMs);
+    if (probe.pageIds.length === 0) return { place: freshPlace(probe, [], mandate, nowMs) };
     const untilMs = Math.min(nowMs, mandate.sinceMs) + mandate.forMs;
     const known = this.#places.get(key);
     if (!known && !pages) return undefined;
     const place = known ?? freshPlace(probe, pages!, mandate, nowMs);
     // Nothing was lent for the time in which there was no mandate: what is told from now on is not about that.
-    if (place.untilMs <= nowMs) Object.assign(place, { lookedMs: nowMs, reportedMs: nowMs });
+    const begins = place.untilMs <= nowMs;
+    if (begins) Object.assign(place, { lookedMs: nowMs, reportedMs: nowMs, nextMs: Infinity });
     const nextMs = Math.min(place.nextMs, nowMs + mandate.everyMs);
     Object.assign(place, { probe, mandate, untilMs, nextMs }, pages ? { pages: saidAnew(pages, place.pages) } : {});
     if (pages && !errand.foundOnly) place.given = errand.given;
     this.#places.set(key, place);
-    return place;
+    return begins ? { place, beginsMs: nowMs } : { place };
   }
 
   #look(place: Place, mayAsk?: MayAsk): Promise<void> {
