@@ -283,10 +283,12 @@ export class Departures {
 
   /**
    * Its pages stand in line again, where they stood: at the end, a page that comes to the gate whenever its site's cap is reached would
-   * never be looked at. Answers how many there are.
+   * never be looked at. Requests that were made for nothing are paid for as those of a look that failed. Answers how many pages there are.
    */
-  askAgain(probe: Probe): number {
+  askAgain(probe: Probe, requests = 0): number {
     const entries = this.pagesOf(probe);
+    const paying = requests > 0 ? entries.find(({ page }) => !page.paused) : undefined;
+    if (paying) this.#parts.policy.looked(paying.index, this.#parts.clock.nowMs() / 1000, { kind: 'failed' });
     for (const entry of entries) if (this.#claim(entry)) this.#gates.waitFirst(entry.site, entry.index);
     return entries.length;
   }
@@ -294,6 +296,11 @@ export class Departures {
   /** Those that are still watched. */
   pagesOf({ pageIds }: Probe): readonly Entry[] {
     return pageIds.flatMap((id) => this.#collection.byId(id) ?? []);
+  }
+
+  /** When the probe's site may be asked, as far as its spacing goes. */
+  opensAt({ site }: Probe): number {
+    return this.#gates.opensAt(this.#collection.sites.index(site));
   }
 
   /** The probe of another process is under way still, and its pages wait for its answer. */

@@ -49,6 +49,8 @@ export class Flights {
   readonly #underWay = new Set<Probe>();
   /** Of those, the ones that are remembered and wait for a robot. */
   readonly #ready: Probe[] = [];
+  /** Handed back with requests made, and until when their sites wait for that. */
+  #forgone: readonly { readonly probe: Probe; readonly untilMs: number }[] = [];
   /** How long answers take, and how long the store takes to remember probes, as of late. */
   #answerMs = 1000;
   #rememberMs = 0;
@@ -105,6 +107,7 @@ export class Flights {
   async sendDue(planned: boolean): Promise<number> {
     const { departures, keeping, pool } = this.#ways;
     this.#launch();
+    await this.#finishForgone();
     departures.doors.share(pool.target);
     const room = keeping.down ? 0 : pool.target + this.#ahead() - this.inFlight;
     const { probes, waitMs } = departures.leave(room, planned);
@@ -157,11 +160,27 @@ export class Flights {
     this.#ways.departures.askAgain(probe);
   }
 
-  /** Politeness kept the probe back at the wire: no look happened, and its pages wait in line again. */
-  async #handBack(probe: Probe): Promise<void> {
+  /**
+   * Politeness kept the probe back at the wire, or whoever carried it out is not to be believed: there was no look, and its pages wait
+   * in line again.
+   */
+  async #handBack(probe: Probe, requests: number): Promise<void> {
+    const { departures } = this.#ways;
     // Where none of its pages is ours any more, neither is the probe.
-    if (this.#ways.departures.askAgain(probe) > 0) await this.#parts.store.finished([probe.id]);
+    const isOurs = departures.askAgain(probe, requests) > 0;
+    if (isOurs && requests > 0) this.#forgone = [...this.#forgone, { probe, untilMs: departures.opensAt(probe) }];
+    else if (isOurs) await this.#parts.store.finished([probe.id]);
     this.#words.wake();
+  }
+
+  /** Until its site may be asked again, a process that follows must know of the probe: no look that is kept tells of its requests. */
+  async #finishForgone(): Promise<void> {
+    const nowMs = this.#parts.clock.nowMs();
+    const over = this.#forgone.filter(({ untilMs }) => untilMs <= nowMs);
+    if (over.length === 0) return;
+    this.#forgone = this.#forgone.filter(({ untilMs }) => untilMs > nowMs);
+    const ours = over.filter(({ probe }) => this.#ways.departures.pagesOf(probe).length > 0);
+    await this.#parts.store.finished(ours.map(({ probe }) => probe.id));
   }
 
   /** Nobody may ask for its pages before their robots.txt is read again: no look happened, and they wait for that. */
@@ -194,7 +213,7 @@ export class Flights {
       // Whoever was lost with the probe may have asked the site until a moment ago, or do so until then.
       if (outcome.fault.code === 'robot-lost')
         departures.doors.recall(probe.site, Math.max(clock.nowMs(), outcome.siteUntilMs));
-      if (requests === 0) return this.#handBack(probe);
+      if (requests === 0 || outcome.fault.code === 'robot-lost') return this.#handBack(probe, requests);
       await this.#keepHolds();
     }
     const awaited = robotsAwaited(observation);

@@ -109,3 +109,32 @@ test('a site whose robot was lost is asked when its spacing has passed since tha
   for (const [n, atMs] of askedMs.slice(1).entries()) expect(atMs - askedMs[n]!).toBeGreaterThanOrEqual(7_000);
   loop.die();
 });
+
+test('a page whose look is not believed waits in line again without a fault, and its probe is known until the site may be asked', async () => {
+  const store = memoryStore();
+  const pages = [{ url: 'https://a.example/', site: 'a.example', law: poissonLaw(1e9) }];
+  const world = await createWorld({ seed: 1, startMs, store, pages });
+  const askedMs: number[] = [];
+  const observer: Observer = {
+    outlives: true,
+    observe: async (probe): Promise<Observation> => {
+      const atMs = world.clock.nowMs();
+      askedMs.push(atMs);
+      const took = { startedAtMs: atMs, endedAtMs: atMs, bytesReceived: 0, requests: 1 };
+      const fault = { code: 'robot-lost', sentence: 'not believed' };
+      return { probe, ...took, outcome: { kind: 'refused', fault, siteUntilMs: atMs } };
+    },
+    close: () => Promise.resolve(),
+  };
+  const spaced = { ...settings, looksPerSecond: 1, spacingMs: 5_000 };
+  const loop = await startLoop(world, policies['uniform']!.create(1), spaced, undefined, { observer });
+  void loop.run(new AbortController().signal);
+  await world.clock.runUntil(startMs + 29_000);
+  expect(askedMs.map((atMs) => atMs - askedMs[0]!)).toEqual([0, 5_000, 10_000, 15_000, 20_000, 25_000]);
+  const [entry] = [...loop.collection];
+  expect(entry!.state).toMatchObject({ looks: 0, failures: 0 });
+  expect(entry!.state.fault).toBeUndefined();
+  const open = async (): Promise<number[]> => (await store.unfinished()).map(({ atMs }) => atMs);
+  expect(await open()).toEqual(askedMs.slice(-1));
+  loop.die();
+});

@@ -153,9 +153,10 @@ export function handedBack(probe: Probe, nowMs: number, sentence: string): Obser
   };
 }
 
-/** The same where whoever began the look may ask its site until then. */
+/** The same where whoever began the look may ask its site until then; one that says how often it did has done so. */
 export function afterLeave(observation: Observation, endsMs: number): Observation {
   const { outcome } = observation;
+  if (observation.requests > 0) return observation;
   if (outcome.kind !== 'refused' || outcome.fault.code !== 'robot-lost' || endsMs <= (outcome.siteUntilMs ?? Infinity))
     return observation;
   return { ...observation, outcome: { ...outcome, siteUntilMs: endsMs } };

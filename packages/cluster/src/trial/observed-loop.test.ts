@@ -98,3 +98,37 @@ test('one that is started in place of an observer that was killed looks at all o
   observed.end();
   await world.store.close();
 });
+
+test('what an observer on trial alone has seen is looked at from home as soon as the spacing allows, and is no fault of the page', async () => {
+  const opened = openSqlite(':memory:');
+  if (opened.kind === 'failed') throw new Error(opened.sentence);
+  const edited = { url: 'https://near.example/', site: 'near.example', law: () => 8_000 };
+  const others = Array.from({ length: 9 }, (_, i) => `other${i}.example`);
+  const still = others.map((site) => ({ url: `https://${site}/`, site, law: () => 1e12 }));
+  const world = await createWorld({ seed: 1, startMs, store: opened.store, pages: [edited, ...still] });
+  const spaced = { ...settings, looksPerSecond: 1, spacingMs: 2_000 };
+  const observed = await ObservedLoop.start(
+    world,
+    policies['revisit']!.create(1),
+    spaced,
+    (site) => site === edited.site,
+  );
+  observed.run();
+  const faults: unknown[] = [];
+  const entry = [...observed.loop.collection].find(({ page }) => page.site === edited.site)!;
+  while (observed.moves.length === 0) {
+    await world.clock.runUntil(world.clock.nowMs() + 100);
+    faults.push(...(entry.state.fault ? [entry.state.fault] : []));
+  }
+  expect(faults).toEqual([]);
+  const looks = observed.looked.filter(({ url }) => url === edited.url);
+  const waitsMs = looks.flatMap(({ who, atMs }, i) =>
+    who === 'home' && looks[i - 1]?.who === 'near' ? [atMs - looks[i - 1]!.atMs] : [],
+  );
+  expect(waitsMs.length).toBeGreaterThan(0);
+  // The far sites' requests take 0.8 s, and one in a second leaves.
+  for (const waitMs of waitsMs) expect(waitMs).toBeLessThanOrEqual(spaced.spacingMs + 1_100);
+  observed.looked.forEach(({ atMs }, i) => expect(i + 1).toBeLessThanOrEqual((atMs - startMs) / 1000 + 2));
+  observed.end();
+  await world.store.close();
+});
