@@ -192,6 +192,20 @@ test('a folder that cannot be written, and a database of another make, are said 
   }
 });
 
+test('a folder for keys that cannot be written, or read, is said in a sentence', async () => {
+  const file = join(freshFolder(), 'file');
+  writeFileSync(file, 'not a folder');
+  for (const words of [['add', 'robot', 'one'], ['server']]) {
+    const ended = await revisit(['access', ...words, '--folder', join(file, 'keys')]);
+    expect(ended).toMatchObject({ code: 1, out: '' });
+    expect(ended.err).toMatch(/^revisit: --folder \S+: cannot be written \((EEXIST|ENOTDIR)\)\n$/);
+  }
+  const keys = freshFolder();
+  mkdirSync(join(keys, 'grants.json'));
+  const listed = await revisit(['access', 'list', '--folder', keys]);
+  expect(listed).toEqual({ code: 1, out: '', err: `revisit: --folder ${keys}: cannot be read (EISDIR)\n` });
+});
+
 test('a damaged database file and a folder that is a file are said in a sentence', async () => {
   const data = join(freshFolder(), 'data');
   const file = join(data, 'revisit.db');

@@ -1,7 +1,9 @@
+import type { Keyring } from '@revisit/cluster';
 import type { Command } from 'commander';
 import type { Runner } from '../program.ts';
 import { example, jsonOption } from '../options.ts';
-import { type CommandOutcome, done, note, print, printJson, wrong } from '../outcome.ts';
+import { type CommandOutcome, done, failed, note, print, printJson, wrong } from '../outcome.ts';
+import { codeOf } from '../unwritable.ts';
 
 interface AccessOptions {
   readonly folder: string;
@@ -13,35 +15,55 @@ interface AccessOptions {
 
 const reload = 'Let the servers read it: nats-server --signal reload, or send them SIGHUP.';
 
+/** With the keys of the folder; where that does not let itself be read or written, one sentence says so. */
+async function withRing(
+  { folder }: AccessOptions,
+  work: (ring: Keyring) => CommandOutcome,
+  may: 'read' | 'written' = 'written',
+): Promise<CommandOutcome> {
+  const { Keyring } = await import('@revisit/cluster');
+  try {
+    return work(new Keyring(folder));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    return failed(`--folder ${folder}: cannot be ${may} (${codeOf(error)})`);
+  }
+}
+
 async function add(role: string, name: string, options: AccessOptions): Promise<CommandOutcome> {
-  const { Keyring, roles } = await import('@revisit/cluster');
+  const { roles } = await import('@revisit/cluster');
   const known = roles.find((candidate) => candidate === role);
   if (!known) return wrong(`role ${role}: ${roles.join(', ')} are known`);
-  const granted = new Keyring(options.folder).add(known, name);
-  if (granted.kind === 'wrong') return wrong(granted.sentence);
-  print(granted.seedFile);
-  note(`${granted.seedFile} is the key of ${role} ${name}: carry it there and keep it secret.`);
-  note(`${granted.configFile} lets it in. ${reload}`);
-  if (known === 'reader')
-    note(`Its answers must go to ${granted.inbox}, which no other key hears: give that to the client as inbox prefix, as in
+  return withRing(options, (ring) => {
+    const granted = ring.add(known, name);
+    if (granted.kind === 'wrong') return wrong(granted.sentence);
+    print(granted.seedFile);
+    note(`${granted.seedFile} is the key of ${role} ${name}: carry it there and keep it secret.`);
+    note(`${granted.configFile} lets it in. ${reload}`);
+    if (known === 'reader')
+      note(`Its answers must go to ${granted.inbox}, which no other key hears: give that to the client as inbox prefix, as in
   nats --nkey ${granted.seedFile} --inbox-prefix ${granted.inbox} consumer add REVISIT_CHANGES ${name} --pull --filter 'revisit.change.>'`);
-  return done;
+    return done;
+  });
 }
 
-async function remove(name: string, options: AccessOptions): Promise<CommandOutcome> {
-  const { Keyring } = await import('@revisit/cluster');
-  const removed = new Keyring(options.folder).remove(name);
-  if (removed.kind === 'wrong') return wrong(removed.sentence);
-  note(`${removed.configFile} no longer lets ${name} in. ${reload}`);
-  return done;
+function remove(name: string, options: AccessOptions): Promise<CommandOutcome> {
+  return withRing(options, (ring) => {
+    const removed = ring.remove(name);
+    if (removed.kind === 'wrong') return wrong(removed.sentence);
+    note(`${removed.configFile} no longer lets ${name} in. ${reload}`);
+    return done;
+  });
 }
 
-async function list(options: AccessOptions): Promise<CommandOutcome> {
-  const { Keyring } = await import('@revisit/cluster');
-  const grants = new Keyring(options.folder).grants();
-  if (options.json) printJson(grants);
-  else for (const { role, name, key } of grants) print(`${role} ${name} ${key}`);
-  return done;
+function list(options: AccessOptions): Promise<CommandOutcome> {
+  const listed = (ring: Keyring): CommandOutcome => {
+    const grants = ring.grants();
+    if (options.json) printJson(grants);
+    else for (const { role, name, key } of grants) print(`${role} ${name} ${key}`);
+    return done;
+  };
+  return withRing(options, listed, 'read');
 }
 
 /** As nats-server reads it; without a host it listens everywhere. */
@@ -51,19 +73,19 @@ function isListen(text: string): boolean {
 }
 
 async function serving(options: AccessOptions): Promise<CommandOutcome> {
-  const { Keyring } = await import('@revisit/cluster');
   const { listen, tlsCert, tlsKey } = options;
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     return wrong('--tls-cert and --tls-key: both or none of them are expected');
   if (listen !== undefined && !isListen(listen))
     return wrong(`--listen ${listen}: an address such as 0.0.0.0:4222 is expected`);
-  const ring = new Keyring(options.folder);
-  ring.serve({
-    ...(listen === undefined ? {} : { listen }),
-    ...(tlsCert === undefined ? {} : { tls: { cert: tlsCert, key: tlsKey! } }),
+  return withRing(options, (ring) => {
+    ring.serve({
+      ...(listen === undefined ? {} : { listen }),
+      ...(tlsCert === undefined ? {} : { tls: { cert: tlsCert, key: tlsKey! } }),
+    });
+    print(ring.configFile);
+    return done;
   });
-  print(ring.configFile);
-  return done;
 }
 
 export function registerAccess(program: Command, run: Runner): void {
