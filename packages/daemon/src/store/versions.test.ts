@@ -72,6 +72,21 @@ test('small edits cost little, and no version is more than seven steps deep', ()
   }
 });
 
+test('an edit of a line takes what it says and nine bytes, wherever it stands; damage to one is found', () => {
+  const lines = Array.from({ length: 400 }, (_, n) => `line ${n} of a page that says little`);
+  const page = (n: number, line: string) => bytes(lines.with(n, line).join('\n'));
+  for (const n of [0, 200, 399]) {
+    const contents = shelf();
+    const edited = [page(n, 'an old line'), page(n, 'a new line'), page(n, 'an old line and more of it'), page(n, '')];
+    const names = keepAll(contents, edited);
+    for (const [i, name] of names.entries()) expect(read(contents, name)).toEqual(Buffer.from(edited[i]!));
+    expect(names.slice(1).map((name) => contents.get(name)!.packed.length)).toEqual([9 + 4, 9 + 15, 9]);
+    const { packed, ...rest } = contents.get(names[1]!)!;
+    contents.put(names[1]!, { ...rest, packed: Buffer.from(packed).fill(255, 1, 5) });
+    expect(readContent(contents, names[1]!)).toMatchObject({ kind: 'broken', at: names[1] });
+  }
+});
+
 test('a content that returns is kept once', () => {
   const contents = shelf();
   const names = keepAll(contents, [bytes('a'), bytes('b'), bytes('a'), bytes('b')]);

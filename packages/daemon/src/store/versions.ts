@@ -1,6 +1,6 @@
 /**
  * Versions as compressed differences. A content is named by its SHA-256 and kept once, however many versions have it; it
- * is compressed with zstd against another content as its dictionary, or alone.
+ * is kept as a small edit of another (`splice.ts`), compressed with zstd with another as its dictionary, or alone.
  *
  * Which one: the version with index i (from 0) builds on index i with its lowest bit cleared, and every 64th stands alone.
  * So reading any version takes at most seven steps, half of all versions build on their immediate predecessor, and
@@ -11,6 +11,7 @@
 import { hash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync, type ZstdOptions } from 'node:zlib';
 import type { Retention } from '../values/retention.ts';
+import { isSplice, splice, spliced } from './splice.ts';
 
 export interface Content {
   /** The content it builds on; null stands alone. */
@@ -62,10 +63,14 @@ function options(bytes: number, dictionary: Uint8Array | undefined): ZstdOptions
 }
 
 export function pack(content: Uint8Array, base?: Uint8Array): Uint8Array {
+  const edit = base && splice(base, content);
+  // A content that shares nothing may be small too: what builds on another for no reason is read in one step more.
+  if (edit && edit.length < content.length / 2) return edit;
   return zstdCompressSync(content, options(content.length, base));
 }
 
 export function unpack(packed: Uint8Array, base?: Uint8Array): Uint8Array {
+  if (isSplice(packed)) return spliced(base, packed);
   return zstdDecompressSync(packed, {
     maxOutputLength: bytesMax,
     params: { [constants.ZSTD_d_windowLogMax]: 27 },
