@@ -8,7 +8,7 @@ import { ProbeLog } from './probe-log.ts';
 import { exponential, random } from './random.ts';
 import { type Replay, replay } from './replay.ts';
 import { scoreProbes } from './score.ts';
-import { probesAllowed, splitTrace } from './split.ts';
+import { looksMost, probesAllowed, splitTrace } from './split.ts';
 import { readTraceCsv, traceOf } from './trace.ts';
 
 const day = 86_400;
@@ -257,4 +257,29 @@ test('where events are known, a policy that hears times learns by looks over all
     expect(times[page]).toEqual([...all].filter((at) => at > split.birth[page]! && at <= lastLook[page]!)),
   );
   expect(run(false).trainProbes).toBe(0);
+});
+
+test('a policy told more than one look a page and second looks once a second, and time goes on', () => {
+  const at = 1_600_000_000;
+  const split = splitTrace(
+    traceOf([0, 100, 200, 300].flatMap((s) => [['a', at + s] as const, ['b', at + s] as const])),
+    200,
+    100,
+  );
+  for (const name of ['uniform', 'lambdacrawl', 'doe', 'nutch', 'wic', 'revisit']) {
+    const entry = policies[name]!;
+    const policy = entry.knob === 'told' ? entry.create() : entry.create(1e-12);
+    let looks = 0;
+    const looked = policy.looked.bind(policy);
+    policy.looked = (page, now, finding) => {
+      if (++looks > 1000) throw new Error(`${name} looks for the ${looks}th time, ${now - at} s into the trace`);
+      looked(page, now, finding);
+    };
+    const options = { allowed: 1000, told: 1e9, kin: kinOf(split.names), learn: 'probes', spacingSeconds: 0 } as const;
+    const { log } = replay(split, policy, options);
+    expect(log.length, name).toBeLessThanOrEqual(looksMost(split));
+    const seconds = new Set(Array.from({ length: log.length }, (_, i) => `${log.page(i)} ${log.at(i)}`));
+    expect(seconds.size, name).toBe(log.length);
+  }
+  expect(looksMost(split)).toBe(2 * 99);
 });

@@ -2,7 +2,8 @@
  * The monitor's loop in virtual time on a recorded trace: births are watched, the policy says who is next, the look tells
  * whether the page changed since its last look, and nothing else.
  *
- * Looks fall on whole seconds, as the traces' events do, so a list of probes written to a file says exactly what happened.
+ * Looks fall on whole seconds, as the traces' events do, so a list of probes written to a file says exactly what happened. A page
+ * is looked at once a second at most: a policy told more than that would look without end, and time would stand still.
  * A site that asks for spacing gets it: a look that comes too early waits for its turn while other sites go on.
  * Cost: O(log pages) a look beyond what the policy spends.
  */
@@ -61,6 +62,7 @@ class Run {
   private readonly watched: Uint8Array;
   private readonly waiting = new DueQueue();
   private readonly siteFree: Float64Array;
+  private readonly lastLook: Float64Array;
   /** Kept for policies that go by its prices, as the daemon does. */
   private readonly market: KeptMarket | undefined;
   /** Pages' histories are told one by one before the test; otherwise the policy looks in training. */
@@ -82,6 +84,7 @@ class Run {
     this.watched = new Uint8Array(split.names.length);
     this.market = options.market ? new KeptMarket(policy, 0) : undefined;
     this.siteFree = new Float64Array(options.kin.sites).fill(-Infinity);
+    this.lastLook = new Float64Array(split.names.length).fill(-Infinity);
   }
 
   go(): Replay {
@@ -166,12 +169,13 @@ class Run {
     this.market.market.set(page, scale, kin.site[page]!);
   }
 
-  /** The whole second at which the page's site may be asked again; reserves it. */
+  /** The whole second at which the page and its site may be asked again; reserves it. */
   private turn(page: number, now: number): number {
     const { spacingSeconds, kin } = this.options;
-    if (spacingSeconds === 0) return now;
+    const own = Math.max(now, Math.floor(this.lastLook[page]!) + 1);
+    if (spacingSeconds === 0) return own;
     const site = kin.site[page]!;
-    const turn = Math.max(now, Math.ceil(this.siteFree[site]!));
+    const turn = Math.max(own, Math.ceil(this.siteFree[site]!));
     this.siteFree[site] = turn + spacingSeconds;
     return turn;
   }
@@ -211,6 +215,7 @@ class Run {
 
   /** Moves the page's place to `now`; true when something changed since the last look. */
   private advance(page: number, now: number): boolean {
+    this.lastLook[page] = now;
     const times = this.split.times[page]!;
     const before = this.seen[page]!;
     let place = before;
@@ -222,6 +227,7 @@ class Run {
   private look(page: number, now: number): void {
     const inTest = now > this.split.testStart;
     if (inTest && ++this.wanted > this.options.allowed) {
+      this.lastLook[page] = now;
       this.policy.looked(page, now, failed);
       return;
     }

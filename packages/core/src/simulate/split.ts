@@ -57,3 +57,8 @@ export function probesAllowed(split: Split, budget: Budget): number {
   const looks = budget.kind === 'per-change' ? split.expectedChanges : split.names.length * days;
   return Math.floor(budget.looks * looks);
 }
+
+/** How many looks there are room for: each page once in every second of the test. */
+export function looksMost(split: Split): number {
+  return split.names.length * Math.max(0, Math.ceil(split.testEnd) - Math.floor(split.testStart) - 1);
+}

@@ -58,3 +58,12 @@ test('sites that keep hours of their own have their weeks in the report', () => 
   const html = comparisonHtml('Sites', split, [{ budget: '10', allowed: asked.allowed, compared: [one] }]);
   expect(html).toContain('The week of night.example (4 pages)');
 });
+
+test('a budget above one look a page and second is brought to that in a few runs', () => {
+  const split = splitTrace(traceOf([0, 100, 150, 200, 300].map((at) => ['a', at] as const)), 200, 100);
+  const asked = { split, kin: kinOf(split.names), learn: 'probes', loss: 'obsolescence', spacingSeconds: 0 } as const;
+  const clock = risingClock();
+  const one = comparePolicy('uniform', { ...asked, allowed: 5000 }, () => {}, clock.nowMs);
+  expect(one.score.probes).toBe(99);
+  expect(clock.runs()).toBeLessThan(8);
+});

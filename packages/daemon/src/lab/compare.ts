@@ -10,6 +10,7 @@ import {
   RevisitPolicy,
   boundEntry,
   calibrate,
+  looksMost,
   policies,
   replay,
   scoreProbes,
@@ -99,6 +100,8 @@ export function comparePolicy(
   clockMs: () => number,
 ): Compared {
   const entry = name === bound ? boundEntry(given.split, given.loss) : policies[name]!;
+  // Asking for more than there is room for would turn the knob in vain, run after run.
+  const allowed = Math.min(given.allowed, looksMost(given.split));
   const aims: Aims = { loss: given.loss, ...(given.importance ? { importance: given.importance.at } : {}) };
   // Of each run, as the last is not always the one that stands; what a policy keeps in memory is let go with its run.
   const seen = new WeakMap<Replay, Pick<Compared, 'seconds' | 'reliability' | 'week' | 'siteWeeks'>>();
@@ -109,7 +112,7 @@ export function comparePolicy(
     const believing = policy instanceof RevisitPolicy ? policy : undefined;
     const started = clockMs();
     const outcome = replay(given.split, policy, {
-      allowed: given.allowed,
+      allowed,
       told: entry.knob === 'told' ? knob : 1,
       kin: given.kin,
       learn: given.learn,
@@ -133,7 +136,7 @@ export function comparePolicy(
     });
     return outcome;
   };
-  const done = calibrate(given.allowed, run, { start: 1, rises: entry.knob === 'told' });
+  const done = calibrate(allowed, run, { start: 1, rises: entry.knob === 'told' });
   const { log } = done.replay;
   return {
     policy: name,

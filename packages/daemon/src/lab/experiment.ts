@@ -11,6 +11,7 @@ import {
   firstEvent,
   kinOf,
   lastEvent,
+  looksMost,
   policies,
   probesAllowed,
   replay,
@@ -125,12 +126,13 @@ function tryPolicy(
   say: (share: number) => void,
 ): Omit<PolicyResult, 'policy' | 'looksPerPageDay'> {
   const entry = policies[name]!;
+  const within = Math.min(allowed, looksMost(split));
   let runs = 0;
   const run = (knob: number) => {
     const policy: Policy = entry.knob === 'told' ? entry.create() : entry.create(knob);
     runs++;
     return replay(split, policy, {
-      allowed,
+      allowed: within,
       told: entry.knob === 'told' ? knob : 1,
       kin,
       learn: 'probes',
@@ -138,7 +140,7 @@ function tryPolicy(
       progress: (share) => say(1 - (1 - share / 2) / runs),
     });
   };
-  const { replay: best } = calibrate(allowed, run, { start: 1, rises: entry.knob === 'told' });
+  const { replay: best } = calibrate(within, run, { start: 1, rises: entry.knob === 'told' });
   const score = scoreProbes(split, best.log);
   const quantile = (share: number) =>
     score.delays[Math.min(score.delays.length - 1, Math.floor(share * score.delays.length))] ?? 0;
