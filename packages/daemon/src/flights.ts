@@ -10,6 +10,7 @@ import type { Keeping } from './keeping.ts';
 import { Lately } from './lately.ts';
 import type { LoopCounts, LoopParts } from './loop-parts.ts';
 import { type Rest, robotsAwaited } from './put-off.ts';
+import { madeAfter, PageTurns } from './page-turns.ts';
 import type { Fault } from './values/fault.ts';
 import type { Observation } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
@@ -47,6 +48,7 @@ export class Flights {
   readonly #words: Words;
   readonly #sentLately = new Lately(3_600_000);
   readonly #underWay = new Set<Probe>();
+  readonly #turns = new PageTurns();
   /** Of those, the ones that are remembered and wait for a robot. */
   readonly #ready: Probe[] = [];
   /** Handed back with requests made, and until when their sites wait for that. */
@@ -98,7 +100,7 @@ export class Flights {
 
   /** The probe of another process is under way still: its answer comes here. */
   rejoin(probe: Probe): void {
-    this.#underWay.add(probe);
+    this.#join(probe);
     this.#ways.departures.rejoin(probe);
     void this.#observe(probe);
   }
@@ -112,7 +114,7 @@ export class Flights {
     const room = keeping.down ? 0 : pool.target + this.#ahead() - this.inFlight;
     const { probes, waitMs } = departures.leave(room, planned);
     if (probes.length === 0) return Math.max(1, waitMs);
-    for (const probe of probes) this.#underWay.add(probe);
+    for (const probe of probes) this.#join(probe);
     const begunMs = this.#parts.clock.nowMs();
     const kept = await this.#parts.store.dispatched(probes);
     this.#rememberMs += (this.#parts.clock.nowMs() - begunMs - this.#rememberMs) / 16;
@@ -150,12 +152,22 @@ export class Flights {
 
   /** Nothing goes out any more: what waits for a robot is due again at the next start, where it is still remembered. */
   stop(): void {
-    for (const probe of this.#ready.splice(0)) this.#underWay.delete(probe);
+    for (const probe of this.#ready.splice(0)) this.#leave(probe);
+  }
+
+  #join(probe: Probe): void {
+    this.#underWay.add(probe);
+    this.#turns.join(probe);
+  }
+
+  #leave(probe: Probe): void {
+    this.#underWay.delete(probe);
+    this.#turns.leave(probe);
   }
 
   /** The probe never went out: its pages stay due. */
   #fallBack(probe: Probe): void {
-    this.#underWay.delete(probe);
+    this.#leave(probe);
     this.#ways.departures.recalled(probe);
     this.#ways.departures.askAgain(probe);
   }
@@ -192,11 +204,19 @@ export class Flights {
   }
 
   async #observe(probe: Probe): Promise<void> {
-    const { observer, store, clock, log } = this.#parts;
-    const { departures, indexing, pool, access } = this.#ways;
-    const outMs = clock.nowMs();
-    const observation = await observer.observe(probe);
+    const outMs = this.#parts.clock.nowMs();
+    const answer = await this.#parts.observer.observe(probe);
+    const turn = this.#turns.turn(probe);
+    const observation = turn ? madeAfter(answer, await turn) : answer;
     if (this.#dead) return;
+    await this.#arrived(observation, outMs);
+    this.#turns.leave(probe, observation.startedAtMs);
+  }
+
+  async #arrived(observation: Observation, outMs: number): Promise<void> {
+    const { store, clock, log } = this.#parts;
+    const { departures, indexing, pool, access } = this.#ways;
+    const { probe } = observation;
     this.#underWay.delete(probe);
     this.#launch();
     departures.returned(observation);
@@ -246,8 +266,11 @@ export class Flights {
   }
 
   /** Whoever made the look was given up: its pages have been asked for again, and its requests are to be paid. */
-  late(observation: Observation, isOld: boolean): void {
+  late(observation: Observation, isSeen: boolean): void {
     const { departures, indexing } = this.#ways;
+    const { atMs, pageIds } = observation.probe;
+    const isOld =
+      isSeen || indexing.unkept.some((probe) => probe.atMs > atMs && probe.pageIds.some((id) => pageIds.includes(id)));
     departures.settle(observation.requests);
     if (observation.requests > 0) this.count(1);
     if (isOld || observation.outcome.kind === 'refused') return;

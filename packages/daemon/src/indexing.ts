@@ -123,9 +123,9 @@ export class Indexing {
     return this.#queue.length;
   }
 
-  /** Pages with an answer that is not kept yet. */
-  pageIds(): readonly string[] {
-    return this.#queue.flatMap(({ observation }) => observation.probe.pageIds);
+  /** Probes with an answer that is not kept yet. */
+  get unkept(): readonly Probe[] {
+    return this.#queue.map(({ observation }) => observation.probe);
   }
 
   /** Resolves when the run that is under way ends; undefined when there is none. */

@@ -324,8 +324,8 @@ export class Loop {
   }
 
   /**
-   * A look that was given up has come home: what it saw is kept, and the one that was asked for in its place goes on. When it was made
-   * nobody knows: where a page has been looked at since it was asked for, it may tell of what was there before that.
+   * A look that was given up has come home: what it saw is kept, and the one asked for in its place goes on. When it was made nobody
+   * knows: where a page has been looked at since it was asked for, kept or not, it may tell of what was there before that.
    */
   late(observation: Observation): void {
     const { atMs, pageIds } = observation.probe;
@@ -379,7 +379,7 @@ export class Loop {
   /** Pages with a look that was asked for and has no answer yet, and those with an answer that is not kept yet. */
   underWay(): { readonly asked: ReadonlySet<string>; readonly unkept: ReadonlySet<string> } {
     const asked = new Set([...this.#flights.underWay].flatMap(({ pageIds }) => pageIds));
-    return { asked, unkept: new Set(this.#indexing.pageIds()) };
+    return { asked, unkept: new Set(this.#indexing.unkept.flatMap(({ pageIds }) => pageIds)) };
   }
 
   /** Lets go of connections and threads; after `run` or `sweep`. */
