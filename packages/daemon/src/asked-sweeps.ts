@@ -25,6 +25,8 @@ export interface SweepAsked {
 export interface SweepProgress {
   /** Pages that were asked for and are not looked at yet. */
   readonly left: number;
+  /** Pages that were asked for and have been looked at. */
+  readonly looks: number;
   /** Requests that went out since it began. */
   readonly requests: number;
   /** Pages that were asked for and are not here any more; perhaps not all of them. */
@@ -36,6 +38,7 @@ export interface SweepProgress {
 interface Sweep {
   readonly sentBefore: number;
   readonly left: Set<string>;
+  readonly seen: Set<string>;
   /** Until the asker knows of them. */
   readonly lost: Set<string>;
 }
@@ -46,7 +49,7 @@ export class AskedSweeps {
   /** Begins the sweep, unless it has begun; and says how far it is. */
   progress(loop: Loop, asked: SweepAsked): SweepProgress {
     const sweep = this.#sweeps.get(asked.name) ?? this.#begin(loop, asked);
-    const { left, lost } = sweep;
+    const { left, lost, seen } = sweep;
     const underWay = loop.underWay();
     const isSeen = (entry: Entry): boolean =>
       (entry.state.lastLookMs ?? 0) >= asked.sinceMs && !underWay.unkept.has(entry.page.id);
@@ -57,8 +60,8 @@ export class AskedSweeps {
     // A page that comes with a look under way, or was looked at before it came, is not asked for again.
     for (const id of adopted) {
       const entry = loop.collection.byId(id)!;
-      if (entry.page.paused || isSeen(entry)) continue;
-      if (!isComing(entry)) loop.probeSoon(id);
+      if (entry.page.paused) continue;
+      if (!isSeen(entry) && !isComing(entry)) loop.probeSoon(id);
       left.add(id);
     }
     for (const id of left) {
@@ -67,15 +70,16 @@ export class AskedSweeps {
       if (entry && isComing(entry) && !isSeen(entry)) continue;
       left.delete(id);
       if (!entry) lost.add(id);
+      else if (isSeen(entry)) seen.add(id);
     }
     const requests = loop.counts().sent - sweep.sentBefore;
-    return { left: left.size, requests, lost: [...lost].slice(0, lostMax), adopted };
+    return { left: left.size, looks: seen.size, requests, lost: [...lost].slice(0, lostMax), adopted };
   }
 
   #begin(loop: Loop, { name, all, begins }: SweepAsked): Sweep {
     const sentBefore = loop.counts().sent;
     const left = new Set(begins ? loop.askFor(all) : []);
-    const sweep: Sweep = { sentBefore, left, lost: new Set() };
+    const sweep: Sweep = { sentBefore, left, seen: new Set(), lost: new Set() };
     this.#sweeps.set(name, sweep);
     if (this.#sweeps.size > sweepsMax) this.#sweeps.delete(this.#sweeps.keys().next().value!);
     return sweep;

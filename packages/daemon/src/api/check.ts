@@ -19,6 +19,7 @@ const wholeMsMax = 10_000;
 const lookedUpMax = 100;
 
 interface Swept {
+  readonly looks: number;
   readonly requests: number;
   readonly missing: number;
 }
@@ -58,10 +59,13 @@ async function sweep(desk: Desk, all: boolean, signal: AbortSignal): Promise<Swe
     for (const id of nobodys) if (!there.includes(id)) lost.delete(id);
     for (const id of parts.flatMap((part) => part.lost)) lost.add(id);
     if (signal.aborted || (lost.size === 0 && parts.every(({ left }) => left === 0)))
-      return { requests: parts.reduce((sum, { requests }) => sum + requests, 0), missing };
+      return { looks: sumOf(parts, 'looks'), requests: sumOf(parts, 'requests'), missing };
     await desk.clock.sleep(sweepPollMs, signal);
   }
 }
+
+const sumOf = <Key extends string>(parts: readonly Readonly<Record<Key, number>>[], key: Key): number =>
+  parts.reduce((sum, part) => sum + part[key], 0);
 
 export function checkRoute(app: Api, desk: Desk): void {
   const check = operation({
@@ -84,9 +88,8 @@ export function checkRoute(app: Api, desk: Desk): void {
     const before = await desk.store.counts();
     const left = new AbortController();
     reply.raw.on('close', () => left.abort());
-    const { requests, missing } = await sweep(desk, request.body?.all === true, left.signal);
-    const after = await desk.store.counts();
+    const swept = await sweep(desk, request.body?.all === true, left.signal);
     const changes = await desk.store.changes({ after: before.changes, limit: checkedChangesMax });
-    return { looks: after.looks - before.looks, requests, changes: changes.map(changeBody), missing };
+    return { ...swept, changes: changes.map(changeBody) };
   });
 }
