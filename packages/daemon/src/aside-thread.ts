@@ -1,7 +1,7 @@
 /** How the threads that read bodies beside the loop are started and asked. */
 import { Worker, type ResourceLimits } from 'node:worker_threads';
-import type { AsidePrevious, AsideQuestion } from './aside-worker.ts';
-import type { DetectInput, Previous } from './detect/detect.ts';
+import type { AsideInput, AsidePrevious, AsideQuestion } from './aside-worker.ts';
+import type { Previous } from './detect/detect.ts';
 
 export function asideWorker(file: string | undefined, resourceLimits?: ResourceLimits): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
@@ -14,7 +14,7 @@ export function asideWorker(file: string | undefined, resourceLimits?: ResourceL
 /** `file` is the database that the thread reads earlier versions from; without it, they go along. */
 export async function questionOf(
   number: number,
-  { previous, ...input }: DetectInput,
+  { previous, ...input }: AsideInput,
   file: string | undefined,
 ): Promise<AsideQuestion> {
   const known = previous && (await knownOf(previous, file));

@@ -1,7 +1,11 @@
 /** The thread that reads changed bodies beside the loop: it answers questions in order, those that came together together. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { detect, type Detected, type DetectInput, type Previous } from './detect/detect.ts';
+import { type DifferenceInWords, inWords, shownDifference } from './detect/shown.ts';
+import type { AlsoWanted } from './loop-parts.ts';
+import { reveal, type Revealed } from './observe/discover/reveal.ts';
 import { openSqlite, type SqliteStore } from './store/sqlite.ts';
+import type { ChangedTexts } from './tell/match.ts';
 
 /** What is known of the page, with every text that detection may ask for, or with where those are. */
 export type AsidePrevious = Pick<Previous, 'state' | 'lookedAtMs'> &
@@ -11,14 +15,34 @@ export type AsidePrevious = Pick<Previous, 'state' | 'lookedAtMs'> &
     | { readonly versions?: undefined; readonly last: string | undefined; readonly told?: string | undefined }
   );
 
+/** `words`: also what came and went, for those who ask for it. */
+export interface AsideInput extends DetectInput {
+  readonly wanted?: (AlsoWanted & { readonly words?: boolean | undefined }) | undefined;
+}
+
+/** With what was wanted beside. */
+export interface AsideDetected extends Detected {
+  readonly revealed?: Revealed;
+  readonly words?: ChangedTexts;
+}
+
 export interface AsideQuestion {
   readonly number: number;
-  readonly input: Omit<DetectInput, 'previous'>;
+  readonly input: Omit<AsideInput, 'previous'>;
   readonly previous?: AsidePrevious;
 }
 
+/** What differs between two versions of a page, both in the store. */
+export interface WordsQuestion {
+  readonly pageId: string;
+  readonly from: number;
+  readonly to: number;
+  readonly format: Parameters<typeof shownDifference>[2];
+  readonly detectState: string | undefined;
+}
+
 export type AsideAnswer =
-  | { readonly number: number; readonly detected: Detected }
+  | { readonly number: number; readonly detected: AsideDetected }
   /** Nobody could answer here; whoever asked does it himself. */
   | { readonly number: number; readonly detected?: undefined };
 
@@ -69,15 +93,46 @@ async function answer(
   lasts: ReadonlyMap<number, string | undefined>,
 ): Promise<AsideAnswer> {
   try {
-    const known = previous ? { previous: knownOf(previous, lasts, number) } : {};
-    return { number, detected: await detect({ ...input, ...known }) };
+    const { wanted, ...read } = input;
+    const known = previous ? knownOf(previous, lasts, number) : undefined;
+    const detected = await detect({ ...read, ...(known ? { previous: known } : {}) });
+    const { detection } = detected;
+    const isNews = detection.kind === 'first' || detection.kind === 'changed';
+    const reveals = wanted?.reveals === 'always' || (wanted?.reveals === 'news' && isNews);
+    const revealed = reveals ? { revealed: reveal(read, read.url) } : {};
+    const words = wanted?.words && known ? await wordsOf(detected, known) : undefined;
+    return { number, detected: { ...detected, ...revealed, ...(words ? { words } : {}) } };
   } catch {
     return { number };
   }
 }
 
-parentPort!.on('message', (questions: readonly AsideQuestion[]) => {
+/** Against the version that the verdict names as the one before. */
+async function wordsOf(
+  { detection, state }: Detected,
+  { last, told = last }: Previous,
+): Promise<ChangedTexts | undefined> {
+  if (detection.kind !== 'changed') return undefined;
+  const { projection, since } = detection;
+  const from = await (since === 'last' ? last : told)();
+  const { added, removed } = inWords(shownDifference(from ?? '', projection.text, projection.format, state));
+  return { added, removed };
+}
+
+function wordsBetween({ pageId, from, to, format, detectState }: WordsQuestion): DifferenceInWords | undefined {
+  try {
+    const [old, next] = store().versionTexts([from, to].map((number) => ({ pageId, number })));
+    return old === undefined || next === undefined
+      ? undefined
+      : inWords(shownDifference(old, next, format, detectState));
+  } catch {
+    return undefined;
+  }
+}
+
+parentPort!.on('message', (questions: readonly AsideQuestion[] | WordsQuestion) => {
   turn = turn.then(async () => {
+    if ('pageId' in questions) return parentPort!.postMessage(wordsBetween(questions));
     const answers: AsideAnswer[] = [];
     for (let from = 0; from < questions.length; from += textsMax) {
       const together = questions.slice(from, from + textsMax);

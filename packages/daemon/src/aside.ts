@@ -10,9 +10,9 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { asideWorker, questionOf } from './aside-thread.ts';
-import type { AsideAnswer, AsideQuestion } from './aside-worker.ts';
+import type { AsideAnswer, AsideDetected, AsideInput, AsideQuestion } from './aside-worker.ts';
 import { isLarge } from './begun.ts';
-import { detect, type Detected, type DetectInput, recognised } from './detect/detect.ts';
+import { detect, type DetectInput, recognised } from './detect/detect.ts';
 import { LargeBodies } from './large-bodies.ts';
 
 /** From so many changed bodies at once the thread is worth starting (a tenth of a second and thirty megabytes). */
@@ -20,7 +20,7 @@ const startAt = 4;
 
 interface Asked {
   readonly input: DetectInput;
-  readonly answer: (detected: Promise<Detected> | Detected) => void;
+  readonly answer: (detected: Promise<AsideDetected> | AsideDetected) => void;
 }
 
 export class Aside {
@@ -41,13 +41,14 @@ export class Aside {
     this.#large = new LargeBodies(file);
   }
 
-  detect(input: DetectInput): Detected | Promise<Detected> {
-    const { select, options, body, previous } = input;
+  detect(input: AsideInput): AsideDetected | Promise<AsideDetected> {
+    const { select, options, body, previous, wanted } = input;
     const known = previous && recognised(select, options, body, previous.state);
-    return known ?? (isLarge(body) ? this.#large.detect(input) : this.#changed(input));
+    if (known && wanted?.reveals !== 'always') return known;
+    return isLarge(body) ? this.#large.detect(input) : (known ?? this.#changed(input));
   }
 
-  async #changed(input: DetectInput): Promise<Detected> {
+  async #changed(input: DetectInput): Promise<AsideDetected> {
     this.#open++;
     try {
       if (!this.#worker && this.#open < startAt) {
@@ -61,7 +62,7 @@ export class Aside {
     }
   }
 
-  async #ask(input: DetectInput): Promise<Detected> {
+  async #ask(input: DetectInput): Promise<AsideDetected> {
     const number = this.#number++;
     const question = await questionOf(number, input, this.#file);
     return new Promise((answer) => {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { random } from '@revisit/core';
 import type { FastifyInstance } from 'fastify';
+import type { AsideDetected, AsideInput } from './aside-worker.ts';
 import { Aside } from './aside.ts';
 import { namesLoopback } from './api/access/guard.ts';
 import { answer, hubsElsewhere } from './api/parts.ts';
@@ -13,9 +14,10 @@ import type { Config, Read } from './config/config.ts';
 import { readPage } from './config/page-input.ts';
 import { readRetention } from './config/retention.ts';
 import { siteSettings } from './config/site-rules.ts';
-import { detect, type Detected, type DetectInput, type Previous } from './detect/detect.ts';
+import { detect, type Previous } from './detect/detect.ts';
 import { Desk } from './desk.ts';
 import { type Opening, openFolder } from './folder.ts';
+import { LargeBodies } from './large-bodies.ts';
 import { createLog } from './log.ts';
 import { Loop } from './loop.ts';
 import type { DetectedAt, Fetched, LoopParts } from './loop-parts.ts';
@@ -102,12 +104,14 @@ export function createLoop(
       observer,
       policy: collections.policy,
       ...(collections.of ? { collectionOf: collections.of } : {}),
-      detect: detector(store, (input) => aside.detect(input)),
+      detect: detector(store, ({ wanted, ...input }) =>
+        aside.detect(wanted ? { ...input, wanted: { ...wanted, words: telling?.subscribers.needTexts } } : input),
+      ),
       detectEnds: () => aside.close(),
       log,
       siteRules,
       ...(telling
-        ? { planned: (look) => telling.planned(look), needs: (page) => telling.subscribers.needs(page) }
+        ? { planned: (look, words) => telling.planned(look, words), needs: (page) => telling.subscribers.needs(page) }
         : {}),
       ...(websub ? { websub } : {}),
       ...(forms ? { forms } : {}),
@@ -128,7 +132,8 @@ export async function createTelling(
   const { smtp, mailFrom, allowCommands, contact } = config;
   const connect = receiverConnector(config.allowNetwork);
   const send = createSend({ smtp, mailFrom, allowCommands, userAgent: userAgentOf(contact), connect });
-  const telling = new Telling(store, clock, send, log);
+  const large = new LargeBodies(store.file);
+  const telling = new Telling(store, clock, send, log, (question) => large.words(question));
   await telling.subscribers.load();
   return telling;
 }
@@ -136,7 +141,7 @@ export async function createTelling(
 /** Detection with the texts it asks for read from the store. */
 export function detector(
   store: Store,
-  detecting: (input: DetectInput) => Detected | Promise<Detected> = detect,
+  detecting: (input: AsideInput) => AsideDetected | Promise<AsideDetected> = detect,
 ): LoopParts['detect'] {
   const reads = (page: Page, state: PageState, fetched: Fetched, at: DetectedAt) =>
     detecting({
@@ -149,6 +154,7 @@ export function detector(
       atMs: at.ms,
       second: at.second,
       previous: previousOf(store, page.id, state, at),
+      ...(at.wanted ? { wanted: at.wanted } : {}),
     });
   return ({ page, state }, fetched, at) => {
     if (state.detectState !== undefined || state.looks === 0) return reads(page, state, fetched, at);

@@ -12,7 +12,7 @@ import type { Collection, Entry } from './collection.ts';
 import { type Hint, IndexHints, ownTimes } from './index-hints.ts';
 import { type Origin, mayReturn, originOf } from './origin.ts';
 import type { Listed } from './observe/discover/listed.ts';
-import { namedSitemaps, reveal } from './observe/discover/reveal.ts';
+import { namedSitemaps, reveal, type Revealed } from './observe/discover/reveal.ts';
 import { isCut, isOfBody, isOfLinks, isUnder, readingText } from './reading.ts';
 import type { ReadScope, Scope } from './values/scope.ts';
 import { isExcluded, isFile, isWithin, readScope } from './values/scope.ts';
@@ -42,6 +42,8 @@ export interface ReadAt {
   readonly nowMs: number;
   readonly first: boolean;
   readonly sitemaps?: readonly string[] | undefined;
+  /** What the body lists, where somebody has read it. */
+  readonly revealed?: Revealed | undefined;
 }
 
 type Fetched = Extract<Outcome, { kind: 'fetched' }>;
@@ -120,6 +122,12 @@ export class Discovery {
     return this.isUnread(entry) || !isOfBody(entry.state.revealed!, body);
   }
 
+  /** Whether what the body lists will be asked for: in any case, or if the page has changed. */
+  reads(entry: WatchedPage, fetched: Fetched): 'always' | 'news' | undefined {
+    if (this.wants(entry, fetched.body)) return 'always';
+    return mayList(fetched, this.#rootOf(entry.page)) ? 'news' : undefined;
+  }
+
   /** The root of a page that is read for what it lists; undefined for all others. */
   #lists(entry: WatchedPage): Root | undefined {
     const { options } = entry.page;
@@ -138,15 +146,14 @@ export class Discovery {
   }
 
   /** What a page says about others: one that changed, is seen for the first time, or is wanted (`wants`). */
-  read(entry: Entry, fetched: Fetched, { url, nowMs, first, sitemaps = [] }: ReadAt): Findings {
+  read(entry: Entry, fetched: Fetched, { url, nowMs, first, sitemaps = [], revealed }: ReadAt): Findings {
     const root = this.#rootOf(entry.page);
-    const mayList = /xml|json|gzip|octet-stream|rss|atom/.test(fetched.mediaType ?? 'xml') || root !== undefined;
-    if (!mayList) return nothing;
+    if (!mayList(fetched, root)) return nothing;
     const origin = originOf(entry.page);
     // Sitemaps come packed as well, and what names them says that they are no files.
     const mayBeFile = root && origin && !origin.index;
     if (mayBeFile && isFile(root.scope, entry.page.url, fetched.mediaType)) return { ...nothing, isFile: true };
-    const { kind, listed, named = [] } = reveal(fetched, url);
+    const { kind, listed, named = [] } = revealed ?? reveal(fetched, url);
     const isIndex = kind === 'sitemap' || kind === 'feed';
     const hints = isIndex ? this.hints.of(entry, listed, nowMs) : [];
     const times = isIndex && !first ? { times: ownTimes(listed, entry.state.lastSeenMs ?? Infinity, nowMs) } : {};
@@ -258,6 +265,9 @@ export class Discovery {
     return oldest.slice(0, count).map((entry) => entry.page.id);
   }
 }
+
+const mayList = ({ mediaType = 'xml' }: Fetched, root: Root | undefined): boolean =>
+  root !== undefined || /xml|json|gzip|octet-stream|rss|atom/.test(mediaType);
 
 /** The root's own first look, and those of pages that were there then, show what was there before. */
 function isEarly({ page }: Entry, root: Root, nowMs: number): boolean {

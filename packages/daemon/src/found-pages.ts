@@ -3,7 +3,7 @@ import type { Collection, Entry } from './collection.ts';
 import type { Discovery } from './discovery.ts';
 import { type Retired, rest, retires } from './origin.ts';
 import type { Keeping } from './keeping.ts';
-import type { Fetched, LoopParts } from './loop-parts.ts';
+import type { Detected, Fetched, LoopParts } from './loop-parts.ts';
 import type { NewPage } from './store/port.ts';
 import type { Look, WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
@@ -45,12 +45,19 @@ export class FoundPages {
   }
 
   /** Takes in what the answer says about other pages; undefined when nothing is to be kept of it, or the loop stops first. */
-  async discover(entry: Entry, fetched: Fetched, observation: Observation, look: Look): Promise<Read | undefined> {
+  async discover(
+    entry: Entry,
+    fetched: Fetched,
+    observation: Observation,
+    look: Look,
+    revealed: Detected['revealed'],
+  ): Promise<Read | undefined> {
     const { clock, policy } = this.#parts;
     const nowMs = clock.nowMs();
     const url = observation.finalUrl ?? observation.probe.url;
     const { sitemaps } = observation;
-    const read = this.#into.discovery.read(entry, fetched, { url, nowMs, first: look.kind === 'first', sitemaps });
+    const at = { url, nowMs, first: look.kind === 'first', sitemaps, revealed };
+    const read = this.#into.discovery.read(entry, fetched, at);
     const { pages, back, hints, times, reading } = read;
     // Nothing is kept of it, and its place is free.
     if (read.isFile && (await this.#setResting([{ page: entry.page, retired: 'file' }]))) return undefined;

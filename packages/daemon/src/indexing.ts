@@ -262,7 +262,8 @@ export class Indexing {
 
   #detect(entry: Entry, fetched: Fetched, observation: Observation, second: boolean): Begun {
     const { finalUrl, probe, unchangedLooks = 0 } = observation;
-    const at = { url: finalUrl ?? probe.url, ms: lookedAtMs(observation, entry), second, unchangedLooks };
+    const wanted = isLarge(fetched.body) ? { wanted: { reveals: this.#discovery.reads(entry, fetched) } } : {};
+    const at = { url: finalUrl ?? probe.url, ms: lookedAtMs(observation, entry), second, unchangedLooks, ...wanted };
     const detected = this.#parts.detect(entry, fetched, at);
     return { page: entry.page, state: entry.state, second, detected };
   }
@@ -311,9 +312,8 @@ export class Indexing {
   #askedFor(id: string, { probe }: Observation): Entry | undefined {
     const entry = this.#collection.byId(id);
     if (this.#disowned.size > 0 && this.#disowned.has(`${probe.id} ${id}`)) return undefined;
-    const { url } = entry?.page ?? {};
-    const isIts = url === (probe.movedFrom ?? probe.url) || url === probe.url || entry?.state.movedTo === probe.url;
-    return isIts ? entry : undefined;
+    if (entry?.page.url === (probe.movedFrom ?? probe.url)) return entry;
+    return entry && (entry.page.url === probe.url || entry.state.movedTo === probe.url) ? entry : undefined;
   }
 
   /** Whether an answer that says nothing new of the page may do so of others. */
@@ -343,7 +343,7 @@ export class Indexing {
     const news = (look.kind === 'first' || look.kind === 'changed') && !entry.page.paused;
     const read =
       outcome.kind === 'fetched' && (news || (look.kind === 'unchanged' && this.#isToBeRead(entry, outcome)))
-        ? await this.#foundPages.discover(entry, outcome, observation, look)
+        ? await this.#foundPages.discover(entry, outcome, observation, look, detected?.revealed)
         : observation.sitemaps
           ? await this.#foundPages.takeNamed(entry, observation.sitemaps)
           : nothingRevealed;
@@ -390,7 +390,8 @@ export class Indexing {
 
   async #completed(look: Look, detected: Detected | undefined): Promise<Look> {
     const raw = detected?.raw !== undefined && look.projection ? { raw: detected.raw } : {};
-    const deliveries = look.change && this.#parts.planned ? { deliveries: await this.#parts.planned(look) } : {};
+    const deliveries =
+      look.change && this.#parts.planned ? { deliveries: await this.#parts.planned(look, detected?.words) } : {};
     if (!detected?.again) return { ...look, ...raw, ...deliveries };
     this.#around.askLater(look.pageId, detected.again.afterMs);
     // A second look needs the page itself, so nothing goes into it that a server could answer with "not modified".

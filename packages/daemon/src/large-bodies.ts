@@ -7,8 +7,9 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { asideWorker, questionOf } from './aside-thread.ts';
-import type { AsideAnswer } from './aside-worker.ts';
-import { detect, type Detected, type DetectInput, unread } from './detect/detect.ts';
+import type { AsideAnswer, AsideDetected, AsideInput, WordsQuestion } from './aside-worker.ts';
+import { detect, type DetectInput, unread } from './detect/detect.ts';
+import type { DifferenceInWords } from './detect/shown.ts';
 import { fault } from './values/fault.ts';
 
 /** What reading one page may take: twenty megabytes of paragraphs take half of it. A page of nothing but tags would take all there is. */
@@ -34,37 +35,51 @@ export class LargeBodies {
     this.#limits = limits;
   }
 
-  detect(input: DetectInput): Promise<Detected> {
+  detect(input: AsideInput): Promise<AsideDetected> {
+    return this.#inTurn(() => this.#read(input));
+  }
+
+  /** What differs between two large versions; undefined where one of them, or the difference, cannot be read. */
+  words(question: WordsQuestion): Promise<DifferenceInWords | undefined> {
+    return this.#inTurn(() => this.#ask<DifferenceInWords | undefined>(question));
+  }
+
+  #inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     this.#waiting++;
-    const turn = this.#line.then(() => this.#read(input));
+    const turn = this.#line.then(work);
     this.#line = turn.finally(() => this.#left()).catch(() => {});
     return turn;
   }
 
-  async #read(input: DetectInput): Promise<Detected> {
+  async #read(input: AsideInput): Promise<AsideDetected> {
     // Nobody waits for a loop that ends: what is read of it is not kept.
     if (this.#closed) return unread(input, unreadFault(input));
     const question = await questionOf(0, input, this.#file);
+    const answers = await this.#ask<readonly AsideAnswer[]>([question], [question.input.body.buffer as ArrayBuffer]);
+    if (answers) return answers[0]!.detected ?? detect(input);
+    await this.#end();
+    return unread(input, unreadFault(input));
+  }
+
+  /** Undefined where the thread died of it, or took too long. */
+  #ask<Answer>(question: unknown, given: ArrayBuffer[] = []): Promise<Answer | undefined> {
     const worker = (this.#worker ??= asideWorker(this.#file, {
       maxOldGenerationSizeMb: this.#limits.heapMegabytesMax,
     }));
-    const answer = await new Promise<AsideAnswer | undefined>((resolve) => {
+    return new Promise<Answer | undefined>((resolve) => {
       const late = setTimeout(() => resolve(undefined), this.#limits.readMsMax);
-      const end = (answers?: readonly AsideAnswer[]): void => {
+      const end = (answer?: Answer): void => {
         clearTimeout(late);
         for (const name of ['message', 'error', 'exit']) worker.removeAllListeners(name);
         // Whatever it says later, nobody asked for it any more.
         worker.on('error', () => {});
-        resolve(answers?.[0]);
+        resolve(answer);
       };
       worker.on('message', end);
       worker.on('error', () => end());
       worker.on('exit', () => end());
-      worker.postMessage([question], [question.input.body.buffer as ArrayBuffer]);
+      worker.postMessage(question, given);
     });
-    if (answer) return answer.detected ?? detect(input);
-    await this.#end();
-    return unread(input, unreadFault(input));
   }
 
   #left(): Promise<void> | undefined {

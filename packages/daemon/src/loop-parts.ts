@@ -1,8 +1,10 @@
 /** What the loop is made of and told, and what it tells of itself. */
 import type { Policy, Random, RobotPoolState } from '@revisit/core';
 import type { CollectionRules } from './config/collections.ts';
+import type { Revealed } from './observe/discover/reveal.ts';
 import type { Store } from './store/port.ts';
 import type { SweepOrder } from './sweep.ts';
+import type { ChangedTexts } from './tell/match.ts';
 import type { Detection } from './values/change.ts';
 import type { Clock } from './values/clock.ts';
 import type { Look, WatchedPage } from './values/look.ts';
@@ -27,6 +29,12 @@ export interface LoopSettings {
 
 export type Fetched = Extract<Outcome, { kind: 'fetched' }>;
 
+/** What else is to be read from a large body, by whoever reads it beside the loop. */
+export interface AlsoWanted {
+  /** What it lists: in any case, or where the page has changed. */
+  readonly reveals?: 'always' | 'news' | undefined;
+}
+
 export interface DetectedAt {
   readonly url: string;
   readonly ms: number;
@@ -34,6 +42,7 @@ export interface DetectedAt {
   readonly second: boolean;
   /** Looks between the last one and this that found nothing new. */
   readonly unchangedLooks: number;
+  readonly wanted?: AlsoWanted;
 }
 
 export interface Detected {
@@ -43,6 +52,9 @@ export interface Detected {
   readonly again?: { readonly afterMs: number };
   /** The whole page, where it is kept beside the projection. */
   readonly raw?: string;
+  /** What its body lists, and what came and went, where that was read beside the loop. */
+  readonly revealed?: Revealed;
+  readonly words?: ChangedTexts;
 }
 
 /** What the operator set for a site, as far as the plan must know it. */
@@ -78,7 +90,7 @@ export interface LoopParts {
   /** What the subscriptions ask of the plan for a page; what its user set comes first. */
   readonly needs?: (page: Page) => Pick<Page, 'life' | 'urgency'>;
   /** Who is to be told of what a look found; kept with it. */
-  readonly planned?: (look: Look) => Promise<readonly PlannedDelivery[]>;
+  readonly planned?: (look: Look, words?: ChangedTexts) => Promise<readonly PlannedDelivery[]>;
   /** Hubs that tell of changes, where this daemon can be reached by them. */
   readonly websub?: Pick<WebSub, 'found' | 'looked' | 'released' | 'until'>;
   /** Who sends forms to hubs, where that is not who looks. */

@@ -35,8 +35,18 @@ export function isOfBody(reading: string, body: Uint8Array): boolean {
   return reading.slice(bodyAt) === bodyPrint(body);
 }
 
+/** Several ask for that of one body, and of a large one it takes ten milliseconds. */
+const bodyPrints = new WeakMap<Uint8Array, string>();
+
 /** A collision would leave one body of one page unread. */
-const bodyPrint = (body: Uint8Array): string => hash('sha1', body, 'base64url').slice(0, bodyEnd - bodyAt);
+function bodyPrint(body: Uint8Array): string {
+  let print = bodyPrints.get(body);
+  if (print === undefined) {
+    print = hash('sha1', body, 'base64url').slice(0, bodyEnd - bodyAt);
+    bodyPrints.set(body, print);
+  }
+  return print;
+}
 
 /** By the object that holds them: roots are few, and asked for at every look at what they found. */
 const known = new WeakMap<object, string>();

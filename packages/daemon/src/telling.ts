@@ -1,6 +1,7 @@
 /** How changes come to be told: subscriptions are asked before a change is kept, the courier carries what was planned. */
 import type { Store } from './store/port.ts';
-import { inWords, shownDifference } from './detect/shown.ts';
+import type { WordsQuestion } from './aside-worker.ts';
+import { type DifferenceInWords, inWords, shownDifference } from './detect/shown.ts';
 import { Courier, type CourierParts, type Send, type Sent } from './tell/courier.ts';
 import type { ChangedTexts } from './tell/match.ts';
 import { messageOf, type Message } from './tell/message.ts';
@@ -13,15 +14,23 @@ import type { Look } from './values/look.ts';
 import type { Delivery, PlannedDelivery } from './values/outbox.ts';
 import type { Subscription } from './values/subscription.ts';
 
+/** Comparing texts that are longer takes the loop as long as a thousand looks without news. */
+const largeBytes = 256 * 2 ** 10;
+
+type CompareAside = (question: WordsQuestion) => Promise<DifferenceInWords | undefined>;
+
 export class Telling {
   readonly subscribers: Subscribers;
   readonly courier: Courier;
   readonly #store: Store;
   readonly #send: Send;
+  readonly #compareAside: CompareAside | undefined;
 
-  constructor(store: Store, clock: Clock, send: Send, log: CourierParts['log']) {
+  /** `compareAside` compares large versions beside the loop, where the store is a file that a thread can read. */
+  constructor(store: Store, clock: Clock, send: Send, log: CourierParts['log'], compareAside?: CompareAside) {
     this.#store = store;
     this.#send = send;
+    this.#compareAside = compareAside;
     this.subscribers = new Subscribers(store.outbox);
     this.courier = new Courier({
       outbox: store.outbox,
@@ -32,11 +41,12 @@ export class Telling {
     });
   }
 
-  /** For the loop: who is to be told of what this look found. */
-  async planned(look: Look): Promise<readonly PlannedDelivery[]> {
+  /** For the loop: who is to be told of what this look found, and with it, where that is known, what came and went. */
+  async planned(look: Look, words?: ChangedTexts): Promise<readonly PlannedDelivery[]> {
     const { change, projection, pageId, state, endedAtMs } = look;
     if (!change) return [];
     return this.subscribers.planned(change, endedAtMs, async () => {
+      if (words) return words;
       const from =
         change.fromVersion === undefined ? '' : ((await this.#store.versionText(pageId, change.fromVersion)) ?? '');
       const to =
@@ -53,15 +63,20 @@ export class Telling {
 
   async texts(change: Change): Promise<ChangedTexts & { readonly lines: string }> {
     const { pageId, fromVersion, toVersion } = change;
-    if (fromVersion === undefined || toVersion === undefined) return { added: '', removed: '', lines: '' };
+    if (fromVersion === undefined || toVersion === undefined) return noWords;
+    const versions = (await this.#store.versions(pageId)).filter(({ number }) =>
+      [fromVersion, toVersion].includes(number),
+    );
+    const format = (versions.find(({ number }) => number === toVersion)?.format ?? 'text') as Projection['format'];
+    const detectState = (await this.#store.page(pageId))?.state.detectState;
+    if (this.#compareAside && this.#store.file !== undefined && versions.some(({ bytes }) => bytes > largeBytes))
+      return (await this.#compareAside({ pageId, from: fromVersion, to: toVersion, format, detectState })) ?? noWords;
     const [from, to] = [
       await this.#store.versionText(pageId, fromVersion),
       await this.#store.versionText(pageId, toVersion),
     ];
-    if (from === undefined || to === undefined) return { added: '', removed: '', lines: '' };
-    const format = (await this.#store.versions(pageId)).find(({ number }) => number === toVersion)?.format ?? 'text';
-    const detectState = (await this.#store.page(pageId))?.state.detectState;
-    return inWords(shownDifference(from, to, format as Projection['format'], detectState));
+    if (from === undefined || to === undefined) return noWords;
+    return inWords(shownDifference(from, to, format, detectState));
   }
 
   /** A message about the newest change, or about one made up while there is none, sent now and kept nowhere. */
@@ -90,6 +105,8 @@ export class Telling {
     return entries.length === 0 ? undefined : messageOf(delivery, subscription, entries);
   }
 }
+
+const noWords: DifferenceInWords = { added: '', removed: '', lines: '' };
 
 function madeUp(atMs: number): Change {
   return {

@@ -64,6 +64,11 @@ export class Subscribers {
     return removed;
   }
 
+  /** Whether somebody asks for the words that came or went. */
+  get needTexts(): boolean {
+    return this.#entries.some(({ texts }) => texts);
+  }
+
   /** What those whom the page concerns ask of the plan. */
   needs(page: Concerned): Needs {
     return needsOf(page, this.#entries);

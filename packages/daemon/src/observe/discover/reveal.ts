@@ -14,7 +14,10 @@ export interface Revealed {
   readonly named?: readonly Listed[];
 }
 
-export function reveal(fetched: Extract<Outcome, { kind: 'fetched' }>, pageUrl: string): Revealed {
+type Fetched = Extract<Outcome, { kind: 'fetched' }>;
+type RevealingBody = Pick<Fetched, 'body'> & { readonly [Name in 'mediaType' | 'charset']?: Fetched[Name] };
+
+export function reveal(fetched: RevealingBody, pageUrl: string): Revealed {
   const body = unpackSitemap(fetched.body);
   if (!body) return { kind: 'nothing', listed: [] };
   const { text } = decodeText(body, fetched.mediaType, fetched.charset);
