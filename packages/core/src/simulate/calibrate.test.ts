@@ -37,3 +37,14 @@ test('a rule that hardly hears its knob is followed as far as it takes', () => {
   expect(replay.wanted).toBe(9950);
   expect(knob).toBeGreaterThan(8);
 });
+
+test('where any run below the mark would leave most unused, the least eager above it is cut off there', () => {
+  const inStep = (pages: number) => (knob: number) => {
+    const wanted = pages * Math.floor(2 * knob);
+    const log = new ProbeLog();
+    for (let i = 0; i < Math.min(2, wanted); i++) log.add(i, 0);
+    return { log, wanted, trainProbes: 0 };
+  };
+  const { replay } = calibrate(2, inStep(7), { start: 1, rises: true });
+  expect([replay.log.length, replay.wanted]).toEqual([2, 7]);
+});

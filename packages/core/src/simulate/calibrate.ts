@@ -3,7 +3,9 @@
  *
  * Looks fall in the knob for interval policies (a scale on intervals) and rise in it for those that are told a budget;
  * both are nearly a power of it, so the search is a secant in logarithms within a bracket. Some rules jump over the mark
- * (their intervals sit at bounds); then the largest run below the allowance stands, and the caller is told the share.
+ * (their intervals sit at bounds); then the largest run below the allowance stands, and the caller is told the share. Where that
+ * would leave more than half unused, as when few looks are allowed and all pages come due at once, the least eager run above it
+ * stands, cut off where the allowance ends.
  */
 import type { Replay } from './replay.ts';
 
@@ -23,6 +25,8 @@ const overRoots = 0.1;
 /** Where no run keeps to that, one that wants so much more stands: rules that hear what is left end a few looks early at any knob. */
 const overMost = 1.003;
 const under = 0.99;
+/** A run that uses less is worse off than one that ends early. */
+const usedLeast = 0.5;
 const runsMax = 14;
 /** After so many runs on one side of the mark each step is twice as far: a rule whose looks hardly follow its knob is not near it. */
 const farFrom = 4;
@@ -36,6 +40,7 @@ export function calibrate(
   let low: Point | undefined;
   let high: Point | undefined;
   let best: Calibrated | undefined;
+  /** The least eager that wants more than it gets. */
   let early: Calibrated | undefined;
   let x = Math.log(options.start);
   for (let runs = 1; runs <= runsMax; runs++) {
@@ -45,15 +50,16 @@ export function calibrate(
     const good = replay.wanted <= allowed + Math.max(1, overRoots * Math.sqrt(allowed));
     if (good && (!best || replay.log.length > best.replay.log.length)) best = { replay, knob, runs };
     if (good && share >= under) return { ...best!, runs };
-    if (!good && share <= overMost && (!early || replay.wanted < early.replay.wanted)) early = { replay, knob, runs };
+    if (!good && (!early || replay.wanted < early.replay.wanted)) early = { replay, knob, runs };
     const point = { x, y: Math.log(Math.max(share, 1e-6) / 0.997) };
     if (point.y > 0) high = point;
     else low = point;
     x = nextKnob(x, point.y * 2 ** Math.max(0, runs - farFrom), sign, low, high);
     if (low && high && Math.abs(low.x - high.x) < 1e-7) break;
   }
-  const short = !best || best.replay.log.length < under * allowed;
-  if (short && early) return { ...early, runs: runsMax };
+  const used = (best?.replay.log.length ?? 0) / Math.max(1, allowed);
+  const close = early && early.replay.wanted <= overMost * allowed;
+  if (early && (close ? used < under : used < usedLeast)) return { ...early, runs: runsMax };
   return best ?? { replay: run(Math.exp(x - sign * 3)), knob: Math.exp(x - sign * 3), runs: runsMax };
 }
 

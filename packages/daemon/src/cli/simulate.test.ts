@@ -114,19 +114,23 @@ test('the 14-week set’s form, weights, spacing and events are understood', asy
 
 test('a policy that cannot be brought to the budget is named beside the result', async () => {
   const trace = join(freshFolder(), 't.csv');
-  // Twelve pages in step: an interval rule wants all of them or none, and ten looks lie between.
+  // Twelve pages in step: an interval rule wants all of them once or twice, and twenty looks lie between.
   const rows = Array.from({ length: 91 }, (_, i) => i).flatMap((i) =>
     Array.from({ length: 12 }, (_page, page) => `site/p${page},${1_700_000_000 + i * day}`),
   );
   writeFileSync(trace, `${rows.join('\n')}\n`);
   const words = ['simulate', '--trace', trace, '--train', '60d', '--test', '30d', '--json'];
-  const ended = await revisit([...words, '--policies', 'uniform,stormcrawler', '--budget', '0.028/page/day']);
+  const ended = await revisit([...words, '--policies', 'uniform,stormcrawler', '--budget', '0.056/page/day']);
   expect(ended.code).toBe(0);
   const { allowed, policies } = JSON.parse(ended.out) as { allowed: number; policies: { probes: number }[] };
-  expect([allowed, ...policies.map(({ probes }) => probes)]).toEqual([10, 10, 0]);
+  expect([allowed, ...policies.map(({ probes }) => probes)]).toEqual([20, 20, 12]);
   expect(ended.err).toBe(
-    'Of 10 probes allowed at 0.028/page/day, fewer were made by stormcrawler 0 (0.0 %): no setting of the knob was found with 99 to 100 %.\n',
+    'Of 20 probes allowed at 0.056/page/day, fewer were made by stormcrawler 12 (60.0 %): no setting of the knob was found with 99 to 100 %.\n',
   );
+  // Ten lie between once and never: what is allowed is used, and the look at all of them cut off there.
+  const few = await revisit([...words, '--policies', 'stormcrawler', '--budget', '0.028/page/day']);
+  expect([few.code, few.err]).toEqual([0, '']);
+  expect(JSON.parse(few.out)).toMatchObject({ allowed: 10, policies: [{ probes: 10 }] });
 });
 
 test('what is wrong with a call is said in one sentence', async () => {
