@@ -148,6 +148,7 @@ test('what is wrong with a call is said in one sentence', async () => {
       /--importance .*none\.json: cannot be read \(ENOENT\)/,
     ],
     [['--trace', trace, '--budget', '10/hour'], /--budget 10\/hour: R\/page\/day or R\/change/],
+    [['--trace', trace, '--budget', '2x'], /--budget 2x: is a multiple .* for --data only; R\/page\/day or R\/change/],
     [['--trace', trace, '--policies', 'best'], /--policies best: is not known; known policies are uniform/],
     [['--trace', trace, '--learn', 'all'], /--learn all: probes or events/],
     [['--trace', trace, '--train', 'long'], /--train long:/],
@@ -170,6 +171,22 @@ test('what is wrong with a call is said in one sentence', async () => {
     expect(ended.err.trim().split('\n').length).toBe(1);
   }
   expect(existsSync(join(folder, 'revisit.db'))).toBe(false);
+});
+
+test('pages without a change before the test are told of as left out, and a budget that nobody gave as such', async () => {
+  const trace = join(freshFolder(), 't.csv');
+  writeFileSync(trace, 'a,0\na,100\nlate,250\na,300\n');
+  const words = ['simulate', '--trace', trace, '--train', '200s', '--test', '100s', '--policies', 'uniform'];
+  const ended = await revisit([...words, '--budget', '10/change']);
+  expect(ended.out).toContain(
+    '1 of 2 pages had no change before the test and is left out: R/page/day and R/change count the other 1 only.',
+  );
+  expect(JSON.parse((await revisit([...words, '--budget', '10/change', '--json'])).out)).toMatchObject({ leftOut: 1 });
+  const none = await revisit(words);
+  expect([none.code, none.err]).toEqual([
+    2,
+    'revisit: --budget 0.1/page/day (as none was given): not one probe in the whole test; more is expected, such as 1/change\n',
+  ]);
 });
 
 // A device that is always full is what a disk is that fills up during the work.
@@ -210,6 +227,20 @@ async function watchedFolder(days: number): Promise<string> {
   return folder;
 }
 
+/** Looks in a test at pages that changed in the training before it, and how many pages these are. */
+async function looksBetween(folder: string, [training, from, to]: readonly number[]): Promise<readonly number[]> {
+  const opened = openFolder(folder);
+  if (opened.kind !== 'opened') throw new Error('the folder is held');
+  const within = (low: number, high: number) => (one: { readonly atMs: number }) =>
+    one.atMs > low * 1000 && one.atMs <= high * 1000;
+  const changes = (await opened.store.latestChanges({ limit: 100_000 })).filter(({ kind }) => kind === 'changed');
+  const changed = new Set(changes.filter(within(training! + 1, from! + 1)).map(({ pageId }) => pageId));
+  let looks = 0;
+  for (const id of changed) looks += (await opened.store.looks(id, 100_000)).filter(within(from!, to!)).length;
+  await opened.close();
+  return [looks, changed.size];
+}
+
 test('the history of a data folder is a trace: what twice the budget would have found', async () => {
   const folder = await watchedFolder(8);
   const words = ['simulate', '--data', folder, '--policies', 'uniform,revisit', '--json'];
@@ -239,6 +270,14 @@ test('the history of a data folder is a trace: what twice the budget would have 
   expect(all.err).toMatch(
     /^revisit: --train 60d: the history has lasted [67]\.\d+d, and nothing of it is left to test; a shorter time is expected\n$/,
   );
+
+  // Without a budget it is the collection's own: the looks that it made at these pages in the time of the test.
+  const ownWords = ['simulate', '--data', folder, '--policies', 'uniform', '--json'];
+  const own = JSON.parse((await revisit(ownWords)).out) as { budget: string; allowed: number; pages: number };
+  const [made, pages] = await looksBetween(folder, [body.trainStart, body.testStart, body.testEnd]);
+  expect([own.budget, own.pages]).toEqual(['1x', pages]);
+  expect(own.allowed).toBe(made);
+  expect(JSON.parse((await revisit([...ownWords, '--budget', '2x'])).out)).toMatchObject({ allowed: 2 * made! });
 
   // The same while another process works on the folder, of which nothing becomes another.
   const daemon = openFolder(folder);

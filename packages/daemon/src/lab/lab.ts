@@ -27,11 +27,14 @@ const runsMax = 20;
 const eventsMax = 500_000;
 const readBatch = 5_000;
 
-/** Who changed when, newest first until there are enough. */
-export async function historyOf(store: Pick<Store, 'latestChanges'>): Promise<History> {
+/** Who changed when, newest first until there are enough; of each name also the pages that have it. */
+export async function historyOf(
+  store: Pick<Store, 'latestChanges'>,
+): Promise<History & { readonly pageIds: readonly (readonly string[])[] }> {
   const index = new Map<string, number>();
   const names: string[] = [];
   const sites: string[] = [];
+  const pageIds: string[][] = [];
   const events: (readonly [number, number])[] = [];
   for (let before = Number.MAX_SAFE_INTEGER; events.length < eventsMax;) {
     const changes = await store.latestChanges({ before, limit: readBatch });
@@ -43,12 +46,14 @@ export async function historyOf(store: Pick<Store, 'latestChanges'>): Promise<Hi
         index.set(change.url, (page = names.length));
         names.push(change.url.replace(/^https?:\/\//, ''));
         sites.push(change.site);
+        pageIds.push([]);
       }
+      if (!pageIds[page]!.includes(change.pageId)) pageIds[page]!.push(change.pageId);
       events.push([page, change.atMs / 1000]);
     }
     if (changes.length < readBatch) break;
   }
-  return { names, sites, events };
+  return { names, sites, events, pageIds };
 }
 
 export class Lab {

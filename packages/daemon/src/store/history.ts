@@ -2,7 +2,7 @@
 import type Database from 'better-sqlite3';
 import type { Change } from '../values/change.ts';
 import { type LookKind, lookKinds } from '../values/look.ts';
-import type { LookEntry, SiteHour, Store } from './port.ts';
+import type { Counts, LookEntry, SiteHour, Store } from './port.ts';
 
 export class History {
   readonly #sql: (text: string) => Database.Statement<unknown[]>;
@@ -38,6 +38,12 @@ export class History {
       durationMs: row.duration,
       bytesReceived: row.bytes,
     }));
+  }
+
+  counts(): Counts {
+    return this.#sql(
+      'SELECT (SELECT count(*) FROM pages) AS pages, (SELECT coalesce(max(sequence), 0) FROM changes) AS changes, (SELECT coalesce(sum(looks), 0) FROM states) AS looks',
+    ).get() as Counts;
   }
 
   activity(pageIds: readonly string[], limit: number): ReadonlyMap<string, readonly LookKind[]> {

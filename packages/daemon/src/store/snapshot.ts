@@ -1,4 +1,4 @@
-/** The log of changes of a database that another process works on. Nothing is written, and nobody waits. */
+/** The log of changes and looks of a database that another process works on. Nothing is written, and nobody waits. */
 import Database from 'better-sqlite3';
 import { History } from './history.ts';
 import { migrations } from './migrations.ts';
@@ -7,7 +7,7 @@ import { faultOf } from './sqlite-faults.ts';
 
 export interface OpenedSnapshot {
   readonly kind: 'opened';
-  readonly store: Pick<Store, 'latestChanges'>;
+  readonly store: Pick<Store, 'latestChanges' | 'looks' | 'counts'>;
   close(): Promise<void>;
 }
 
@@ -25,7 +25,11 @@ export function openSnapshot(file: string): OpenedSnapshot | { readonly kind: 'f
     const history = new History((text) => db.prepare(text));
     return {
       kind: 'opened',
-      store: { latestChanges: (query) => Promise.resolve(history.latestChanges(query)) },
+      store: {
+        latestChanges: (query) => Promise.resolve(history.latestChanges(query)),
+        looks: (pageId, limit) => Promise.resolve(history.looks(pageId, limit)),
+        counts: () => Promise.resolve(history.counts()),
+      },
       close: () => {
         db.close();
         return Promise.resolve();

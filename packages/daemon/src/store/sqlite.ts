@@ -282,11 +282,7 @@ export class SqliteStore implements Store {
   }
 
   counts(): Promise<Counts> {
-    return Promise.resolve(
-      this.#sql(
-        'SELECT (SELECT count(*) FROM pages) AS pages, (SELECT coalesce(max(sequence), 0) FROM changes) AS changes, (SELECT coalesce(sum(looks), 0) FROM states) AS looks',
-      ).get() as Counts,
-    );
+    return Promise.resolve(this.#history.counts());
   }
 
   retain(...rules: Parameters<Store['retain']>): Promise<Kept<number>> {

@@ -2,128 +2,37 @@ import { existsSync } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import {
-  type Aims,
-  type Budget,
-  type Split,
-  type Trace,
-  firstEvent,
-  kinOf,
-  lastEvent,
-  policies,
-  probesAllowed,
-  sitePrefix,
-  splitTrace,
-  traceOf,
-} from '@revisit/core';
+import { type Split, type Trace, kinOf, probesAllowed, sitePrefix, splitTrace } from '@revisit/core';
 import { type Compared, bound, boundSentence, comparePolicy } from '../../lab/compare.ts';
 import { type BudgetRun, comparisonHtml, shortSentence } from '../../lab/comparison-report.ts';
-import { historyOf } from '../../lab/lab.ts';
-import { type ImportanceFile, type Read, readImportanceFile, readTrace } from '../../lab/trace-file.ts';
+import { type OwnHistory, ownHistory } from '../../lab/own-history.ts';
+import { type Read, readTrace } from '../../lab/trace-file.ts';
 import { noFolder } from '../client.ts';
 import { example, jsonOption } from '../options.ts';
 import { type CommandOutcome, counted, done, failed, note, print, printJson, wrong } from '../outcome.ts';
 import type { Runner } from '../program.ts';
 import { progress } from '../progress.ts';
 import { table } from '../table.ts';
-import { codeOf, unwritable } from '../unwritable.ts';
+import { type Asked, type SimulateOptions, asked, lengthOf, spansOf, tooShort } from '../simulate-call.ts';
+import { codeOf } from '../unwritable.ts';
 
-interface SimulateOptions {
-  readonly trace?: string;
-  readonly data?: string;
-  readonly train?: string;
-  readonly test?: string;
-  readonly budget: string;
-  readonly policies: string;
-  readonly bound?: boolean;
-  readonly learn: string;
-  readonly loss: string;
-  readonly importance?: string;
-  readonly spacing: string;
-  readonly siteOf: string;
-  readonly probesOut?: string;
-  readonly report?: string;
-  readonly json?: boolean;
-}
-
-interface Asked {
-  /** Undefined: as the source of the trace has it. */
-  readonly trainSeconds: number | undefined;
-  readonly testSeconds: number | undefined;
-  readonly budgets: readonly { readonly text: string; readonly budget: Budget }[];
-  readonly names: readonly string[];
-  readonly learn: 'probes' | 'events';
-  readonly loss: NonNullable<Aims['loss']>;
-  readonly spacingSeconds: number;
-  readonly importance?: ImportanceFile;
-}
-
-const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 };
-
-/** A length of time such as 730d or 12h, in seconds. */
-function spanOf(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)\s*([smhdwy])$/.exec(text);
-  return match ? Number(match[1]) * unitSeconds[match[2]!]! : undefined;
-}
-
-function budgetOf(text: string): Budget | undefined {
-  const match = /^(\d+(?:\.\d+)?(?:e-?\d+)?)\/(page\/day|change)$/.exec(text);
-  const looks = match ? Number(match[1]) : 0;
-  if (!match || !(looks > 0)) return undefined;
-  return { kind: match[2] === 'change' ? 'per-change' : 'per-page-day', looks };
-}
-
-/** Checks every word of the call before anything is read or run. */
-async function asked(options: SimulateOptions): Promise<Read<Asked>> {
-  const bad = (sentence: string) => ({ kind: 'wrong', sentence }) as const;
-  const trainSeconds = options.train === undefined ? undefined : (spanOf(options.train) ?? 0);
-  if (trainSeconds === 0) return bad(`--train ${options.train}: a length of time above 0 such as 730d is expected`);
-  const testSeconds = options.test === undefined ? undefined : (spanOf(options.test) ?? 0);
-  if (testSeconds === 0) return bad(`--test ${options.test}: a length of time above 0 such as 365d is expected`);
-  const spacingSeconds = options.spacing === '0' ? 0 : spanOf(options.spacing);
-  if (spacingSeconds === undefined)
-    return bad(`--spacing ${options.spacing}: a length of time such as 10s is expected`);
-  const budgets: { text: string; budget: Budget }[] = [];
-  for (const text of options.budget.split(',')) {
-    const budget = budgetOf(text);
-    if (!budget) return bad(`--budget ${text}: R/page/day or R/change with R above 0 is expected`);
-    budgets.push({ text, budget });
-  }
-  const names = options.policies === 'all' ? Object.keys(policies) : [...new Set(options.policies.split(','))];
-  const unknown = names.find((name) => !Object.hasOwn(policies, name));
-  if (unknown !== undefined)
-    return bad(`--policies ${unknown}: is not known; known policies are ${Object.keys(policies).join(', ')}`);
-  if (options.bound) names.push(bound);
-  const { learn, loss } = options;
-  if (learn !== 'probes' && learn !== 'events') return bad(`--learn ${learn}: probes or events is expected`);
-  if (loss !== 'obsolescence' && loss !== 'staleness')
-    return bad(
-      `--loss ${loss}: obsolescence (how long changes go unseen) or staleness (how long copies are old) is expected`,
-    );
-  if (options.siteOf !== 'prefix' && options.siteOf !== 'all')
-    return bad(`--site-of ${options.siteOf}: prefix (up to the first slash) or all (one site) is expected`);
-  if (options.probesOut !== undefined && budgets.length > 1)
-    return bad(`--probes-out ${options.probesOut}: one budget is expected with it, not ${budgets.length}`);
-  for (const [option, file] of [
-    ['--probes-out', options.probesOut],
-    ['--report', options.report],
-  ] as const) {
-    const sentence = file === undefined ? undefined : unwritable(option, file);
-    if (sentence !== undefined) return bad(sentence);
-  }
-  const base = { trainSeconds, testSeconds, budgets, names, learn, loss, spacingSeconds } as const;
-  if (options.importance === undefined) return { kind: 'read', value: base };
-  const importance = await readImportanceFile(options.importance);
-  return importance.kind === 'wrong' ? importance : { kind: 'read', value: { ...base, importance: importance.value } };
+/** What is replayed; of a collection also what it is and did. */
+interface Source {
+  readonly trace: Trace;
+  readonly watched?: OwnHistory['watched'];
+  readonly looksIn?: OwnHistory['looksIn'];
+  close(): Promise<void>;
 }
 
 /** The trace of a file, or of a data folder's own changes. */
-async function traceFrom(options: SimulateOptions): Promise<Read<Trace> | CommandOutcome> {
+async function sourceOf(options: SimulateOptions): Promise<Read<Source> | CommandOutcome> {
   if ((options.trace === undefined) === (options.data === undefined))
     return { kind: 'wrong', sentence: '--trace FILE or --data DIR is expected, and not both' };
   if (options.trace !== undefined) {
     const read = await readTrace(options.trace);
-    return read.kind === 'wrong' ? { kind: 'wrong', sentence: `--trace ${read.sentence}` } : read;
+    return read.kind === 'wrong'
+      ? { kind: 'wrong', sentence: `--trace ${read.sentence}` }
+      : { kind: 'read', value: { trace: read.value, close: () => Promise.resolve() } };
   }
   if (!existsSync(options.data!)) return { kind: 'wrong', sentence: noFolder(options.data!) };
   // Opening would make a database, in whatever folder was named by mistake.
@@ -137,37 +46,10 @@ async function traceFrom(options: SimulateOptions): Promise<Read<Trace> | Comman
   // What a daemon has seen so far can be read beside it.
   const folder = taken.kind === 'held' ? readBeside(options.data!, taken.sentence) : taken;
   if (folder.kind !== 'opened') return failed(folder.sentence);
-  const { names, events } = await historyOf(folder.store);
+  const own = await ownHistory(folder.store);
+  if (own) return { kind: 'read', value: { ...own, close: () => folder.close() } };
   await folder.close();
-  if (events.length === 0) return { kind: 'wrong', sentence: `--data ${options.data}: no change has been seen yet` };
-  return {
-    kind: 'read',
-    value: traceOf(events.map(([page, seconds]) => [names[page]!, Math.floor(seconds)] as const)),
-  };
-}
-
-/** What is learned from and what is scored: as asked; of a file years, of a collection's own history two thirds and the rest. */
-function spansOf(call: Asked, trace: Trace, own: boolean): readonly [train: number, test: number] {
-  const all = lastEvent(trace) - firstEvent(trace);
-  const test =
-    call.testSeconds ?? (!own ? 365 * 86_400 : call.trainSeconds === undefined ? all / 3 : all - call.trainSeconds);
-  return [call.trainSeconds ?? (own ? Math.max(0, all - test) : 730 * 86_400), test];
-}
-
-/** What is asked of a collection's own history, and that has not lasted as long. */
-function tooShort({ trainSeconds = 0 }: Asked, options: SimulateOptions, trace: Trace): string | undefined {
-  const all = lastEvent(trace) - firstEvent(trace);
-  return options.data === undefined || options.test !== undefined || trainSeconds < all
-    ? undefined
-    : `--train ${options.train}: the history has lasted ${lengthOf(all)}, and nothing of it is left to test; a shorter time is expected`;
-}
-
-/** A length of time in the words of the options. */
-function lengthOf(seconds: number): string {
-  const [unit, size] = Object.entries(unitSeconds).findLast(
-    ([name, size]) => 'smhd'.includes(name) && seconds >= size,
-  ) ?? ['s', 1];
-  return `${+(seconds / size).toPrecision(3)}${unit}`;
+  return { kind: 'wrong', sentence: `--data ${options.data}: no change has been seen yet` };
 }
 
 async function writeProbes(file: string, split: Split, compared: readonly Compared[]): Promise<void> {
@@ -193,6 +75,14 @@ function resultOf({ policy, score, seconds, knob, runs, reliability }: Compared)
   return { policy, ...future, ...rest, seconds, knob, runs, ...(reliability ? { reliability } : {}) };
 }
 
+/** By the rule that only pages with a change in training take part: then R/page/day is no budget of all that is watched. */
+const leftOutSentence = ({ names }: Split, leftOut: number): readonly string[] =>
+  leftOut === 0
+    ? []
+    : [
+        `${leftOut} of ${counted(leftOut + names.length, 'page')} had no change before the test and ${leftOut === 1 ? 'is' : 'are'} left out: R/page/day and R/change count the other ${names.length} only.`,
+      ];
+
 function shown(split: Split, runs: readonly BudgetRun[]): string {
   const head = ['policy', 'probes', 'changes', 'mean delay h', 'freshness', 'hit rate', 'obsolescence', 'seconds'];
   const parts = runs.map((run) => {
@@ -212,21 +102,51 @@ function shown(split: Split, runs: readonly BudgetRun[]): string {
   return parts.join('\n\n');
 }
 
+interface Prepared {
+  readonly split: Split;
+  /** Of each budget how many probes it comes to. */
+  readonly allowed: readonly number[];
+  readonly leftOut: number;
+}
+
+async function prepared(options: SimulateOptions, call: Asked, source: Source): Promise<Read<Prepared>> {
+  const bad = (sentence: string) => ({ kind: 'wrong', sentence }) as const;
+  const { trace, watched = trace.names.length } = source;
+  const own = options.data !== undefined;
+  const [trainSeconds, testSeconds] = spansOf(call, trace, own);
+  const short = tooShort(call, options, trace);
+  if (short !== undefined) return bad(short);
+  const split = splitTrace(trace, trainSeconds, testSeconds);
+  if (split.names.length === 0 || split.trainStart >= split.testStart || split.testEnd <= split.testStart)
+    return bad(
+      `--test ${options.test ?? lengthOf(testSeconds)}: no source changed before the test begins; a shorter test or a longer ${own ? 'history' : 'trace'} is expected`,
+    );
+  const allowed: number[] = [];
+  let ownLooks: number | undefined;
+  for (const { text, budget } of call.budgets) {
+    if (budget.kind === 'own') ownLooks ??= await source.looksIn!(split.names, split.testStart, split.testEnd);
+    allowed.push(budget.kind === 'own' ? Math.floor(budget.times * ownLooks!) : probesAllowed(split, budget));
+    if (allowed.at(-1)! < 1) {
+      const given = options.budget === undefined ? `${text} (as none was given)` : text;
+      const why =
+        budget.kind === 'own' ? `: the collection made ${Math.round(ownLooks!)} at these pages in that time` : '';
+      return bad(`--budget ${given}: not one probe in the whole test${why}; more is expected, such as 1/change`);
+    }
+  }
+  return { kind: 'read', value: { split, allowed, leftOut: Math.max(0, watched - split.names.length) } };
+}
+
 async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
   const call = await asked(options);
   if (call.kind === 'wrong') return wrong(call.sentence);
-  const trace = await traceFrom(options);
-  if ('code' in trace) return trace;
-  if (trace.kind === 'wrong') return wrong(trace.sentence);
+  const source = await sourceOf(options);
+  if ('code' in source) return source;
+  if (source.kind === 'wrong') return wrong(source.sentence);
+  const ready = await prepared(options, call.value, source.value);
+  await source.value.close();
+  if (ready.kind === 'wrong') return wrong(ready.sentence);
+  const { split, leftOut } = ready.value;
   const { budgets, names, learn, loss, spacingSeconds, importance } = call.value;
-  const [trainSeconds, testSeconds] = spansOf(call.value, trace.value, options.data !== undefined);
-  const short = tooShort(call.value, options, trace.value);
-  if (short !== undefined) return wrong(short);
-  const split = splitTrace(trace.value, trainSeconds, testSeconds);
-  if (split.names.length === 0 || split.trainStart >= split.testStart || split.testEnd <= split.testStart)
-    return wrong(
-      `--test ${options.test ?? lengthOf(testSeconds)}: no source changed before the test begins; a shorter test or a longer ${options.data === undefined ? 'trace' : 'history'} is expected`,
-    );
   const kin = kinOf(split.names, options.siteOf === 'all' ? () => '' : sitePrefix);
   const weights =
     importance?.kind === 'pages'
@@ -235,9 +155,8 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
 
   const bar = progress('simulate', 100);
   const runs: BudgetRun[] = [];
-  for (const [b, { text, budget }] of budgets.entries()) {
-    const allowed = probesAllowed(split, budget);
-    if (allowed < 1) return wrong(`--budget ${text}: not one probe in the whole test; more is expected`);
+  for (const [b, { text }] of budgets.entries()) {
+    const allowed = ready.value.allowed[b]!;
     const given = {
       split,
       kin,
@@ -269,8 +188,8 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
   await write('--report', options.report, (file) =>
     writeFile(file, comparisonHtml(`Policies on ${options.trace ?? options.data}`, split, runs)),
   );
-  if (options.json) printJson(jsonOf(split, learn, runs));
-  else print(shown(split, runs));
+  if (options.json) printJson(jsonOf(split, leftOut, learn, runs));
+  else print([...leftOutSentence(split, leftOut), shown(split, runs)].join('\n\n'));
   for (const run of runs) {
     const sentence = shortSentence(run);
     if (sentence !== undefined) note(sentence);
@@ -279,13 +198,14 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
   return unwritten.length > 0 ? failed(unwritten.join('; ')) : done;
 }
 
-function jsonOf(split: Split, learn: string, runs: readonly BudgetRun[]): Record<string, unknown> {
+function jsonOf(split: Split, leftOut: number, learn: string, runs: readonly BudgetRun[]): Record<string, unknown> {
   const body = ({ budget, allowed, compared }: BudgetRun) => ({ budget, allowed, policies: compared.map(resultOf) });
   return {
     trainStart: split.trainStart,
     testStart: split.testStart,
     testEnd: split.testEnd,
     pages: split.names.length,
+    leftOut,
     expectedChanges: split.expectedChanges,
     learn,
     ...(runs.length === 1 ? body(runs[0]!) : { budgets: runs.map(body) }),
@@ -303,7 +223,10 @@ export function registerSimulate(program: Command, run: Runner): void {
     .option('--data <folder>', 'replay this collection’s own changes instead, also while its daemon runs')
     .option('--train <time>', 'what is learned from, before the test (730d; with --data two thirds of the history)')
     .option('--test <time>', 'what is scored; it ends with the last event (365d; with --data what is left)')
-    .option('--budget <list>', 'probes as R/page/day or R/change; several for curves', '0.1/page/day')
+    .option(
+      '--budget <list>',
+      'probes as R/page/day or R/change, with --data also as a multiple such as 2x of the looks the collection itself made; several for curves (0.1/page/day; with --data 1x)',
+    )
     .option('--policies <list>', 'by name, or "all"', 'uniform,lambdacrawl,revisit')
     .option('--bound', 'add a row for the plan that knows how often each page will change in the test')
     .option('--learn <how>', 'see training through probes, or know its events', 'probes')
