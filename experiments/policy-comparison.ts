@@ -2,13 +2,13 @@
  * Every policy on every trace at 10, 30 and 100 probes per expected change: the figure of docs/learning.md.
  *
  *   npx node experiments/policy-comparison.ts TRACES CACHE.jsonl [--traces a,b] [--budgets 10,30,100] [--policies all]
- *       [--again revisit] [--without siblings,week] [--aims staleness,work-hours] [--evenly market] [--seconds 240]
+ *       [--again revisit] [--without siblings,week] [--aims staleness,work-hours] [--evenly market] [--period 3600] [--seconds 240]
  *
  * A row a cell is added to the cache as soon as it is known, and cells found there are not run again but for the policies
  * named by --again, so after a change of `revisit` only `revisit` is run. `bound` is the plan that knows how
  * often each page will change in the test (simulate/bound.ts). --aims ask revisit for fresh copies instead of short delays, or to count Monday to
  * Friday 8 to 18 (UTC) three times; every row is scored for all three. --evenly market runs revisit as the daemon does, whose
- * requests leave evenly: by the market's prices, with nothing to borrow from quiet weeks; --evenly feedback without the market. Ends after --seconds with what there is; call it again to go on.
+ * requests leave evenly: by the market's prices, with nothing to borrow from quiet weeks but within --period seconds, which is that of the budget; --evenly feedback without the market. Ends after --seconds with what there is; call it again to go on.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -155,9 +155,12 @@ function main(words: readonly string[]): void {
   const without = option('without', '');
   const aims = option('aims', '');
   const evenly = option('evenly', '');
+  const periodSeconds = Number(option('period', '3600')[0]);
   const form = [
     'revisit',
-    ...(evenly.length > 0 ? ['evenly by', ...evenly] : []),
+    ...(evenly.length > 0
+      ? ['evenly by', ...evenly, ...(periodSeconds === 3600 ? [] : ['over', String(periodSeconds)])]
+      : []),
     ...(without.length > 0 ? ['without', ...without] : []),
     ...(aims.length > 0 ? ['for', ...aims] : []),
   ].join(' ');
@@ -176,7 +179,7 @@ function main(words: readonly string[]): void {
         if (performance.now() > until) return;
         split ??= readSplit(folder, sources[trace]!);
         const parts = Object.fromEntries(without.map((part) => [part, false])) as Parts;
-        const asAsked = { parts, ...aimsOf(aims), ...(evenly.length > 0 ? { horizonSeconds: 3600 } : {}) };
+        const asAsked = { parts, ...aimsOf(aims), ...(evenly.length > 0 ? { horizonSeconds: periodSeconds } : {}) };
         const row: Row = { trace, ...runCell(split, name, budget, asAsked, evenly.includes('market')), policy };
         appendFileSync(cache, `${JSON.stringify(row)}\n`);
         process.stdout.write(

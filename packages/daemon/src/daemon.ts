@@ -95,7 +95,7 @@ export function createLoop(
   const observer = world.carrier ?? ownObserver();
   // Robots look and say nothing; what is said to hubs is said from here.
   const forms = websub && world.carrier && ownObserver();
-  const { looksPerSecond, spacingMs, robots, robotsMin, queueMax, quiet } = config;
+  const { looksPerSecond, budgetSeconds, spacingMs, robots, robotsMin, queueMax, quiet } = config;
   return new Loop(
     {
       clock,
@@ -117,7 +117,7 @@ export function createLoop(
       ...(forms ? { forms } : {}),
       ...(world.accepts ? { accepts: world.accepts } : {}),
     },
-    { looksPerSecond, spacingMs, robots, robotsMin, queueMax, quiet },
+    { looksPerSecond, budgetSeconds, spacingMs, robots, robotsMin, queueMax, quiet },
   );
 }
 

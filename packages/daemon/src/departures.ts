@@ -75,7 +75,7 @@ export class Departures {
     this.#gates = this.doors.gates;
     const now = parts.clock.nowMs();
     this.setQuiet(settings.quiet ?? []);
-    this.#budget = new Outflow(settings.looksPerSecond, now);
+    this.#budget = new Outflow(settings.looksPerSecond, now, settings.budgetSeconds);
     this.#probeIds = new ProbeIds(now, parts.random);
   }
 

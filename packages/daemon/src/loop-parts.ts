@@ -15,6 +15,8 @@ import type { WebSub } from './websub.ts';
 
 export interface LoopSettings {
   readonly looksPerSecond: number;
+  /** What is not used of the budget gathers for so long; an hour unless given. */
+  readonly budgetSeconds?: number;
   /** The least milliseconds between two requests to one site. */
   readonly spacingMs: number;
   /** The most requests that may be under way at once; how many do follows the indexing queue. */

@@ -1,7 +1,8 @@
 /** The budget as it lets requests out: what of it is lent to others, what gathers, and since when it has kept somebody waiting. */
 import { Allowance } from '@revisit/core';
+import { evenSeconds } from './values/budget.ts';
 
-/** Tokens that may gather while nothing is due, in seconds of budget: a burst after a pause stays small. */
+/** Tokens that may gather all the same while nothing is due, in seconds of budget: a burst after a pause stays small. */
 const burstSeconds = 60;
 /** A budget that has become smaller than what is lent of it lets out so much all the same, or nobody could be lent less. */
 const ownShareMin = 0.1;
@@ -10,19 +11,22 @@ const plentyRequests = 16;
 
 export class Outflow {
   readonly #allowance: Allowance;
+  readonly #burstSeconds: number;
   #looksPerSecond: number;
   /** Requests a second of the budget that are somebody else's to make. */
   #lentPerSecond = 0;
   /** Since when somebody whose gate is open has waited for the budget all the time. */
   waitingSinceMs: number | undefined;
 
-  constructor(looksPerSecond: number, nowMs: number) {
+  /** `budgetSeconds` is the period that the budget is meant for: 500 a day may leave at once after a quiet day, 20 an hour may not. */
+  constructor(looksPerSecond: number, nowMs: number, budgetSeconds = evenSeconds) {
+    this.#burstSeconds = Math.max(burstSeconds, budgetSeconds - evenSeconds);
     this.#looksPerSecond = looksPerSecond;
     this.#allowance = new Allowance(looksPerSecond / 1000, this.#burst, nowMs);
   }
 
   get #burst(): number {
-    return Math.max(1, this.#looksPerSecond * burstSeconds);
+    return Math.max(1, this.#looksPerSecond * this.#burstSeconds);
   }
 
   /**

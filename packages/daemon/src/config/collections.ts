@@ -2,8 +2,9 @@
 import { CollectionPolicy, type Policy, policies } from '@revisit/core';
 import type { NewPageSettings, Page } from '../values/page.ts';
 import type { Config, Read } from './config.ts';
+import { evenSeconds } from '../values/budget.ts';
 import { readPageFields } from './page-input.ts';
-import { ratePerSecond } from './units.ts';
+import { rateParts, ratePerSecond } from './units.ts';
 
 /** What a collection says for pages that do not say it themselves. */
 export interface CollectionRules extends Pick<NewPageSettings, 'life' | 'urgency' | 'loss'> {
@@ -17,12 +18,11 @@ export interface Collections {
   readonly of: ((page: Pick<Page, 'tags'>) => CollectionRules) | undefined;
 }
 
-/** Requests leave evenly, so busy hours cannot borrow from quiet ones for longer than this. */
-const evenSeconds = 3600;
-
-export function createPolicy(name: string): Policy | undefined {
+/** `budgetSeconds` is the period of the budget, within which busy hours may borrow from quiet ones. */
+export function createPolicy(name: string, budgetSeconds = evenSeconds): Policy | undefined {
   const entry = Object.hasOwn(policies, name) ? policies[name] : undefined;
-  if (entry?.knob === 'told' && entry.aimed) return entry.aimed({ horizonSeconds: evenSeconds });
+  if (entry?.knob === 'told' && entry.aimed)
+    return entry.aimed({ horizonSeconds: Math.max(evenSeconds, budgetSeconds) });
   return entry?.create(1);
 }
 
@@ -30,8 +30,9 @@ export function createPolicy(name: string): Policy | undefined {
 export function collectionsOf({
   policy: name,
   collections,
-}: Pick<Config, 'policy' | 'collections'>): Read<Collections> {
-  const whole = createPolicy(name);
+  budgetSeconds,
+}: Pick<Config, 'policy' | 'collections' | 'budgetSeconds'>): Read<Collections> {
+  const whole = createPolicy(name, budgetSeconds);
   if (!whole) return { kind: 'wrong', sentence: policyUnknown(name) };
   const tags = Object.keys(collections);
   if (tags.length === 0) return { kind: 'read', value: { policy: whole, of: undefined } };
@@ -42,7 +43,8 @@ export function collectionsOf({
     const said = readPageFields({ urgency, life, loss });
     if (said.kind === 'wrong') return { kind: 'wrong', sentence: `collections.${tag}.${said.sentence}` };
     const looksPerSecond = budget === undefined ? undefined : ratePerSecond(budget);
-    const own = createPolicy(policy);
+    const period = budget === undefined ? undefined : rateParts(budget);
+    const own = createPolicy(policy, period ? period.periodMs / 1000 : budgetSeconds);
     if (!own) return { kind: 'wrong', sentence: `collections.${tag}.${policyUnknown(policy)}` };
     parts.push({ name: tag, policy: own, ...(looksPerSecond === undefined ? {} : { looksPerSecond }) });
     rules.push({ ...said.value, collection: n + 1, weight });

@@ -9,7 +9,7 @@ import type { Retention } from '../values/retention.ts';
 import { type ConfigCollection, type ConfigFile, type ConfigPage, type ConfigSite, fileSchema } from './file-form.ts';
 import { readPage } from './page-input.ts';
 import { siteMistake } from './site-rules.ts';
-import { durationMs, ratePerSecond } from './units.ts';
+import { durationMs, rateParts, ratePerSecond } from './units.ts';
 
 export interface Config {
   readonly data: string;
@@ -25,6 +25,8 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly looksPerSecond: number;
+  /** The period that the budget is written for: within it busy hours may borrow from quiet ones. */
+  readonly budgetSeconds: number;
   readonly spacingMs: number;
   readonly robots: number;
   readonly robotsMin: number;
@@ -170,6 +172,7 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     host: all.host ?? '127.0.0.1',
     port: all.port ?? 7373,
     looksPerSecond: ratePerSecond(all.budget ?? '600/hour')!,
+    budgetSeconds: rateParts(all.budget ?? '600/hour')!.periodMs / 1000,
     spacingMs: durationMs(all.spacing ?? '2s')!,
     robots: all.robots ?? 64,
     robotsMin: all.robotsMin ?? 0,

@@ -158,7 +158,11 @@ export const fileSchema = z.strictObject({
     .max(65_535, { error: portForm })
     .optional()
     .describe('Where API and dashboard listen; 0 takes any free port'),
-  budget: rate.optional().describe('How many requests may be made over all pages, such as 600/hour'),
+  budget: rate
+    .optional()
+    .describe(
+      'How many requests may be made over all pages, such as 600/hour. They leave evenly over an hour; what is not used of 2000/day or 500/week may be used later in the day or week',
+    ),
   spacing: duration.optional().describe('The least time between two requests to one site, such as 2s'),
   robots: z.number().int().min(1).max(10_000).optional().describe('The most requests that may be under way at once'),
   robotsMin: z
