@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { many } from './format.ts';
+import { axisTimes, many } from './format.ts';
 
 test('so many of a thing, in the right number', () => {
   expect([0, 1, 2, 12_345].map((count) => many(count, 'probe'))).toEqual([
@@ -8,4 +8,13 @@ test('so many of a thing, in the right number', () => {
     '2 probes',
     '12,345 probes',
   ]);
+});
+
+test('no two times of an axis are written alike', () => {
+  const at = Date.UTC(2026, 0, 5, 11, 59, 30);
+  for (const apart of [5_000, 20_000, 30_000, 60_000, 90_000, 600_000]) {
+    const labels = axisTimes(Array.from({ length: 5 }, (_, n) => at + n * apart));
+    expect(new Set(labels).size).toBe(5);
+    expect(labels.every((label) => label.length === (apart < 60_000 ? 8 : 5))).toBe(true);
+  }
 });

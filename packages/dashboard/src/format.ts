@@ -70,6 +70,14 @@ export function clockTime(time: string): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
+/** The times of an axis: with seconds where several would fall into one minute. */
+export function axisTimes(times: readonly number[]): string[] {
+  const crowded = times.some((ms, i) => i > 0 && ms - times[i - 1]! < 60_000);
+  return times.map(
+    (ms) => `${clockTime(new Date(ms).toISOString())}${crowded ? `:${two(new Date(ms).getSeconds())}` : ''}`,
+  );
+}
+
 const dayNames = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 export function weekDay(time: string): string {

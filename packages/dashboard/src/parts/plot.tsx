@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { axisTimes } from '../format.ts';
 
 export interface Line {
   readonly label: string;
@@ -29,12 +30,13 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** The day where one begins, else the hour; by days only where the ticks are days apart. */
 function timeLabels(_plot: uPlot, ticks: readonly number[]): string[] {
   const apart = (ticks[1] ?? 0) - (ticks[0] ?? 0);
+  const times = axisTimes(ticks.map((tick) => tick * 1000));
   return ticks.map((tick, i) => {
     const date = new Date(tick * 1000);
     const day = `${date.getDate()} ${months[date.getMonth()]}`;
     if (apart >= 86_400) return apart > 86_400 * 300 ? String(date.getFullYear()) : day;
-    const time = `${date.getHours()}:${String(date.getMinutes()).padStart(2, '0')}`;
-    return i === 0 || date.getHours() + date.getMinutes() === 0 ? `${time}\n${day}` : time;
+    const isDay = date.getHours() + date.getMinutes() + date.getSeconds() === 0;
+    return i === 0 || isDay ? `${times[i]}\n${day}` : times[i]!;
   });
 }
 

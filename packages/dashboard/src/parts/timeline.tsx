@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { bare, clockTime, harmless, span } from '../format.ts';
+import { axisTimes, bare, clockTime, harmless, span } from '../format.ts';
 import { address } from '../route.ts';
 import type { Answer } from '../server.ts';
 
@@ -32,6 +32,7 @@ export function Timeline({ probes, now }: { readonly probes: readonly Probe[]; r
   const at = (ms: number): number => names + ((Math.max(ms, now) - now) / (last - now)) * (width - names - 8);
   const parts = width < 500 ? 2 : 4;
   const ticks = Array.from({ length: parts + 1 }, (_, i) => now + ((last - now) * i) / parts);
+  const times = axisTimes(ticks);
   return (
     <div ref={box} class="timeline">
       <svg
@@ -44,11 +45,7 @@ export function Timeline({ probes, now }: { readonly probes: readonly Probe[]; r
           <g key={i}>
             <line x1={at(ms)} x2={at(ms)} y1={16} y2={sites.length * rowHeight + 18} stroke="var(--line)" />
             <text x={at(ms)} y={11} text-anchor={i === parts ? 'end' : i === 0 ? 'start' : 'middle'}>
-              {i === 0
-                ? 'now'
-                : last - now > 86_400_000
-                  ? `in ${span(ms - now)}`
-                  : clockTime(new Date(ms).toISOString())}
+              {i === 0 ? 'now' : last - now > 86_400_000 ? `in ${span(ms - now)}` : times[i]}
             </text>
           </g>
         ))}

@@ -3,7 +3,7 @@ import { DiffInline } from '../parts/diff-inline.tsx';
 import { DiffSides } from '../parts/diff-sides.tsx';
 import { lazy } from '../lazy.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { bytes, dateTime, harmless } from '../format.ts';
+import { bytes, dateTime, harmless, many, number } from '../format.ts';
 import { address, go } from '../route.ts';
 import { ask, useAsk } from '../server.ts';
 
@@ -121,7 +121,7 @@ function Difference({
   return (
     <div class="stack">
       <p class="soft small">
-        {difference.places === 1 ? '1 place' : `${difference.places} places`} · {plus} characters added, {minus} removed
+        {many(difference.places, 'place')} · {many(plus, 'character')} added, {number(minus, 9)} removed
         {difference.number && ` · from ${difference.number.from} to ${difference.number.to}`}
       </p>
       {sides ? <DiffSides difference={difference} /> : <DiffInline difference={difference} />}
