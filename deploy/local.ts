@@ -74,12 +74,14 @@ if (!program) {
 
 let postgres: LocalPostgres | undefined;
 const servers: Supervised[] = [];
+const observers: Supervised[] = [];
 const users: Supervised[] = [];
 let ending: Promise<never> | undefined;
 const end = (code: number): Promise<never> => (ending ??= endAll(code));
 async function endAll(code: number): Promise<never> {
   postgres?.endsSoon();
-  for (const each of [users, servers]) await Promise.all(each.map((child) => child.end()));
+  // Observers first: coordinators that hear them leave keep it, and the next need not wait for their mandates.
+  for (const each of [observers, users, servers]) await Promise.all(each.map((child) => child.end()));
   await postgres?.end();
   process.exit(code);
 }
@@ -178,10 +180,10 @@ async function start(): Promise<void> {
   const keyOf = (name: string): string[] => ['--nats', nats, '--nats-key', join(folder, 'access', `${name}.nk`)];
   const serving = await startCoordinators(postgres.url, keyOf);
   const fetching = forFetchers(positionals);
-  const work = (name: string, ...words: string[]): void =>
-    void users.push(run(name, process.execPath, [bin, ...words, '--name', name, ...keyOf(name), ...fetching]));
-  for (const name of roles.robot) work(name, 'robot');
-  for (const name of roles.observer) work(name, 'observer', '--data', join(folder, 'observers'));
+  const work = (name: string, ...words: string[]): Supervised =>
+    run(name, process.execPath, [bin, ...words, '--name', name, ...keyOf(name), ...fetching]);
+  for (const name of roles.robot) users.push(work(name, 'robot'));
+  for (const name of roles.observer) observers.push(work(name, 'observer', '--data', join(folder, 'observers')));
   process.stdout.write(`${serving.join('\n')}\n`);
   say(`The cluster runs: ${serving.join(' and ')}  (Ctrl-C ends it)`);
   say(`Commands find it by a folder: npx revisit add URL --data ${join(folder, roles.coordinator[0]!)}`);

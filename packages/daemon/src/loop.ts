@@ -68,8 +68,7 @@ export class Loop {
     this.#parts = parts;
     this.#settings = settings;
     this.#budget = { whole: settings.looksPerSecond, share: 1 };
-    const now = parts.clock.nowMs();
-    this.#sinceMs = now;
+    this.#sinceMs = parts.clock.nowMs();
     this.market = new CollectionMarket(parts.policy, this.collection, settings.looksPerSecond);
     this.#lifetimes = new Lifetimes(parts.random);
     this.#discovery = new Discovery(this.collection, (url) => parts.observer.allows?.(url));
@@ -118,7 +117,7 @@ export class Loop {
     });
     const { robots: robotsMax, robotsMin = 0, queueMax } = settings;
     const limits = { robotsMin: Math.min(robotsMin, robotsMax), robotsMax, queueMax, starvationWeight };
-    this.#pool = new RobotPool(limits, now);
+    this.#pool = new RobotPool(limits, this.#sinceMs);
     this.#flights = new Flights(
       parts,
       {
@@ -142,7 +141,7 @@ export class Loop {
       keeping: this.#keeping,
       saving: this.#saving,
     });
-    parts.policy.setBudget(settings.looksPerSecond, now / 1000);
+    parts.policy.setBudget(settings.looksPerSecond, this.#sinceMs / 1000);
   }
 
   get policy(): Policy {
@@ -200,7 +199,8 @@ export class Loop {
 
   /** What would keep the page from being looked at at that time, and until when; Infinity where no look is planned. */
   wait(entry: Entry, atMs: number): Wait | undefined {
-    if (!(atMs < Infinity)) return this.#putOff.wait(entry);
+    const awaited = this.#parts.observer.awaited?.(entry.page.site);
+    if (awaited || !(atMs < Infinity)) return awaited ?? this.#putOff.wait(entry);
     return this.#departures.doors.wait(entry.page.site, atMs, this.#departures.quietUntil(atMs));
   }
 

@@ -30,7 +30,7 @@ async function watched(unchangedLooks: number) {
   };
   const loop = await startLoop(world, policies['uniform']!.create(1), settings, undefined, { observer });
   void loop.run(new AbortController().signal);
-  return { world, loop, probes, store };
+  return { world, loop, probes, store, observer };
 }
 
 test('a number that stood still at the looks between is news each time; one that differs at every look is a counter', async () => {
@@ -82,6 +82,17 @@ test('an answer that comes late is a look, but not where the page has been looke
   loop.late(answer({ ...last, id: 'given-up-too', atMs: world.clock.nowMs() }, 1));
   await world.clock.runUntil(world.clock.nowMs() + 5_000);
   expect(await versions()).toBe(before + 1);
+  loop.die();
+});
+
+test('a page that nobody may ask for says who is waited for, whether or not its look has left', async () => {
+  const { world, loop, observer } = await watched(0);
+  await world.clock.runUntil(startMs + 60_000);
+  const [entry] = [...loop.collection];
+  expect(loop.wait(entry!, Infinity)).toBeUndefined();
+  const awaited = { why: 'somebody is away', untilMs: world.clock.nowMs() + 60_000 };
+  Object.assign(observer, { awaited: () => awaited });
+  for (const atMs of [Infinity, world.clock.nowMs()]) expect(loop.wait(entry!, atMs)).toEqual(awaited);
   loop.die();
 });
 

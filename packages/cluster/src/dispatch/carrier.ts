@@ -218,6 +218,8 @@ export class Carrier implements Observer {
     return observation;
   }
 
+  readonly awaited = (site: string) => this.fleet?.awaited(site);
+
   allows(url: string): boolean | undefined {
     return this.#robotsHeard.allows(url);
   }

@@ -133,6 +133,11 @@ describe('a fleet', () => {
     await fleet.decide();
   }
 
+  const later = async (ms: number): Promise<void> => {
+    await clock.runUntil(clock.nowMs() + ms);
+    fleet.heard('near', word);
+  };
+
   test('hears once what is noise on a page, and again when the page has other noise', async () => {
     const before = state;
     await give();
@@ -170,11 +175,6 @@ describe('a fleet', () => {
       expect(await route()).toBeUndefined();
       fleet.fromHome(look(800));
     };
-    const later = async (ms: number): Promise<void> => {
-      await clock.runUntil(clock.nowMs() + ms);
-      fleet.heard('near', word);
-    };
-
     test('what it alone sees is told to nobody, and after three times it is not tried there again for long', async () => {
       fleet.fromHome(look(800));
       for (let times = 0; times < 3; times++) {
@@ -278,6 +278,36 @@ describe('a fleet', () => {
     fleet.forget((name) => name === 'a.example');
     fleet.restore('a.example', 'near');
     expect((await route())?.errand.base).toBe('');
+  });
+
+  test('that is away keeps its site until its mandate ends, which is said', async () => {
+    fleet.restore('a.example', 'far');
+    const why = 'the observer far is away and may be looking at a.example';
+    expect(fleet.awaited('a.example')).toEqual({ why, untilMs: clock.nowMs() + 60_000 });
+    expect(fleet.awaited('b.example')).toBeUndefined();
+    fleet.heard('far', word);
+    expect(fleet.awaited('a.example')).toBeUndefined();
+    await later(30_000);
+    expect(fleet.awaited('a.example')).toEqual({ why, untilMs: clock.nowMs() + 30_000 });
+    await later(30_000);
+    expect(fleet.awaited('a.example')).toBeUndefined();
+  });
+
+  test('that has left gives its sites back for whoever follows, and one that is only away does not', async () => {
+    await give();
+    const home = fleet.bringHome(2_000);
+    await clock.runUntil(clock.nowMs() + 5_000, home);
+    expect(kept).toEqual(['near']);
+    fleet.heard('near', { ...word, leaves: true });
+    const begunMs = clock.nowMs();
+    const again = fleet.bringHome(2_000);
+    await clock.runUntil(begunMs + 5_000, again);
+    expect(kept).toEqual(['near', undefined]);
+    // When it is back it is tried anew, and may have it again.
+    fleet.heard('near', word);
+    expect(fleet.awaited('a.example')).toBeUndefined();
+    await fleet.decide();
+    expect(kept).toEqual(['near', undefined, 'near']);
   });
 
   test('is tried once, gets the site, and what it saves is counted', async () => {

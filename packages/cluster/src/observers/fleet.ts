@@ -26,9 +26,9 @@ import { Bodies } from './bodies.ts';
 import { succeeds } from './life.ts';
 import { Mandates, type MandatesParts } from './mandates.ts';
 import { Placement, type PlacementParts } from './placement.ts';
-import { reportsOf } from './observer-reports.ts';
+import { awaitedAt, reportsOf } from './observer-reports.ts';
 import { type Member, Roster, type Word } from './roster.ts';
-import { type SiteBook, type Watched, freshBook, fromOf, learnLink, requestsPerLook } from './site-book.ts';
+import { type SiteBook, type Watched, freshBook, fromOf, learnLink, requestsPerLook, stillTrue } from './site-book.ts';
 import { nextTrial, rests } from './trials.ts';
 
 /** Looks of the observer's own between two errands. */
@@ -139,6 +139,11 @@ export class Fleet {
   /** Thinks again about where each site is observed from. */
   decide(): Promise<void> {
     return this.#placement.decide();
+  }
+
+  /** Before this process ends: sites of observers that have left come home, so that whoever follows need not wait for their mandates. */
+  bringHome(waitMsMax: number): Promise<void> {
+    return this.#placement.bringHome(waitMsMax);
   }
 
   /** Who is to carry the probe out: an observer with its errand, or the robots. */
@@ -314,7 +319,9 @@ export class Fleet {
     }
     const observation = { ...told, requests, outcome: { ...outcome, body } };
     if (isPeek(probe)) return observation;
-    this.#weigh(member, book, probe.url, report);
+    const isTrue = stillTrue(book, probe.url, report, this.#parts.clock.nowMs());
+    if (isTrue === false) this.#roster.strike(member, 'a look from home saw another page');
+    else if (isTrue) member.strikes = 0;
     if (report.more > 0) for (const id of probe.pageIds) this.#parts.probeSoon(id);
     if (report.what === 'difference') book.compression.learn(received.payload.length / Math.max(1, body.length));
     this.#bodies.keep(probe, body, report.fingerprint);
@@ -355,18 +362,6 @@ export class Fleet {
     };
   }
 
-  /** Home saw another page than the observer had told of: one that goes on seeing the old after that says what is not so. */
-  #weigh(member: Member, book: SiteBook, url: string, { fingerprint: print, agoMs }: Report): void {
-    const nowMs = this.#parts.clock.nowMs();
-    const contested = book.contested.get(url);
-    book.toldMs.set(url, nowMs);
-    // What it saw before home looked was true then.
-    if (!contested || nowMs - agoMs < contested.atMs) return;
-    book.contested.delete(url);
-    if (contested.print === print) this.#roster.strike(member, 'a look from home saw another page');
-    else member.strikes = 0;
-  }
-
   /** Whoever is only tried is measured and not believed: that it saw something else than home is for home to say. */
   #claims(observer: string, book: SiteBook, { url }: Probe, report: Report): boolean {
     const { observation, fingerprint: print, finding } = report;
@@ -390,6 +385,11 @@ export class Fleet {
     else if (finding !== undefined) void this.#roster.ask(observer, { forget: [finding] }).catch(() => {});
     if (verdict === 'contradicted' && rests(book, observer, this.#parts.clock.nowMs()))
       this.#parts.log('warn', 'an observer sees another page than home does', { site, observer });
+  }
+
+  /** Who has the site and cannot be reached, and until when it may be looking there. */
+  awaited(site: string): ReturnType<typeof awaitedAt> {
+    return awaitedAt(this.#roster, this.#sites.get(site), site, this.#parts.clock.nowMs());
   }
 
   reports(): readonly ObserverReport[] {

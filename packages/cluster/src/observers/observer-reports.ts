@@ -6,6 +6,21 @@ import type { SiteBook } from './site-book.ts';
 /** One that has no site and was not heard for so long is not spoken of any more. */
 const silentMsMax = 10 * 60_000;
 
+/** Why a site whose observer is away is asked by nobody; "until" and a time make it whole. */
+export function awaitedAt(
+  roster: Roster,
+  book: SiteBook | undefined,
+  site: string,
+  nowMs: number,
+): { readonly why: string; readonly untilMs: number } | undefined {
+  const { observer, mandateEndsMs: untilMs } = book ?? {};
+  if (observer === undefined || untilMs === undefined || untilMs <= nowMs || roster.isThere(observer)) return undefined;
+  const why = roster.hasLeft(observer)
+    ? `spacing of ${site}, at which the observer ${observer} looked,`
+    : `the observer ${observer} is away and may be looking at ${site}`;
+  return { why, untilMs };
+}
+
 export function reportsOf(
   roster: Roster,
   books: ReadonlyMap<string, SiteBook>,

@@ -96,6 +96,8 @@ export class Observers {
       await clock.sleep(thinkEveryMs, signal);
     }
     await recalling;
+    // Not for so long that the shards are another's by then.
+    await this.#fleet.bringHome(this.#parts.leaseMs / 2).catch(() => {});
     ears.unsubscribe();
   }
 

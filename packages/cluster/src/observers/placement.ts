@@ -136,6 +136,18 @@ export class Placement {
     }
   }
 
+  /** Sites of observers that have left come home as soon as their spacing is over, where that is soon. */
+  async bringHome(waitMsMax: number): Promise<void> {
+    const { clock } = this.#parts;
+    const untilMs = clock.nowMs() + waitMsMax;
+    for (const [site, book] of this.#sites) {
+      if (book.observer === undefined || !this.#roster.hasLeft(book.observer) || book.mandateEndsMs > untilMs) continue;
+      await clock.sleep(book.mandateEndsMs - clock.nowMs());
+      // Whoever it was looks at nothing, whatever was asked of it.
+      if (!book.moving) await this.#giveNow(site, book, undefined);
+    }
+  }
+
   #pagesBySite(): ReadonlyMap<string, readonly Watched[]> {
     const pages = new Map<string, Watched[]>();
     for (const watched of this.#parts.everyPage()) {

@@ -151,6 +151,11 @@ export class Roster {
     return member !== undefined && this.standing(member) === 'there';
   }
 
+  /** Whether it has said that it looks at nothing any more. */
+  hasLeft(name: string): boolean {
+    return this.#members.get(name)?.word.leaves === true;
+  }
+
   strike(member: Member, why: string): undefined {
     member.strikes++;
     this.#parts.log('warn', 'an observer is not believed', { observer: member.name, why, strikes: member.strikes });

@@ -2,6 +2,7 @@
 import type { Link, VantageDocument } from '@revisit/core';
 import type { Observation, Page, PageState } from 'revisit/ports';
 import { Claims } from './claims.ts';
+import type { Report } from './errand.ts';
 import { PastMandates } from './past-mandates.ts';
 import { type LinkRange, Measured } from './vantage-points.ts';
 
@@ -111,6 +112,24 @@ export function documentsOf(
     documents.push({ bytes, changedShare, compression: book.compression.mean ?? 0.1 });
   }
   return documents;
+}
+
+/**
+ * Home saw another page than the observer had told of: one that goes on seeing the old after that says what is not so. Undefined where a
+ * report says nothing of that.
+ */
+export function stillTrue(
+  { contested, toldMs }: SiteBook,
+  url: string,
+  { fingerprint, agoMs }: Pick<Report, 'fingerprint' | 'agoMs'>,
+  nowMs: number,
+): boolean | undefined {
+  const open = contested.get(url);
+  toldMs.set(url, nowMs);
+  // What it saw before home looked was true then.
+  if (!open || nowMs - agoMs < open.atMs) return undefined;
+  contested.delete(url);
+  return open.print !== fingerprint;
 }
 
 /** With redirects and robots.txt. */

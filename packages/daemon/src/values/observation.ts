@@ -159,6 +159,8 @@ export interface Observer {
   readonly outlives?: boolean;
   /** What politeness knows of a site, where the observer keeps it itself. */
   standing?(site: string): { readonly closedUntilMs: number; readonly failures: number } | undefined;
+  /** Who cannot be reached and may be looking at the site: it is asked by nobody else until then. */
+  awaited?(site: string): { readonly why: string; readonly untilMs: number } | undefined;
   /** An origin's robots.txt as it was understood, where the observer reads it itself. */
   robotsOf?(origin: string): RobotsUnderstood;
   /** Whether robots.txt allows the URL, as far as it was read and is not too long to be asked for many URLs at once. */
