@@ -229,11 +229,11 @@ export class Flights {
       await this.#keepHolds();
     }
     if (outcome.kind === 'refused' && outcome.siteUntilMs !== undefined) {
-      departures.doors.hold(probe.site, outcome.siteUntilMs, isByLimits(outcome.fault));
-      // Whoever was lost with the probe may have asked the site until a moment ago, or do so until then.
-      if (outcome.fault.code === 'robot-lost')
-        departures.doors.recall(probe.site, Math.max(clock.nowMs(), outcome.siteUntilMs));
-      if (requests === 0 || outcome.fault.code === 'robot-lost') return this.#handBack(probe, requests);
+      const isLost = outcome.fault.code === 'robot-lost';
+      // Whoever was lost with the probe may have asked the site until a moment ago, or do so until then; the site has no part in it.
+      if (isLost) departures.doors.recall(probe.site, Math.max(clock.nowMs(), outcome.siteUntilMs));
+      else departures.doors.hold(probe.site, outcome.siteUntilMs, isByLimits(outcome.fault));
+      if (requests === 0 || isLost) return this.#handBack(probe, requests);
       await this.#keepHolds();
     }
     const awaited = robotsAwaited(observation);

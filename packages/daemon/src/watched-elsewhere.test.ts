@@ -117,6 +117,11 @@ test('a site whose robot was lost is asked when its spacing has passed since tha
   void loop.run(new AbortController().signal);
   await world.clock.runUntil(startMs + 60_000);
   expect(askedMs.length).toBeGreaterThan(5);
+  // Nor has the site asked for that, or failed.
+  for (let n = 0; n < 10; n++) {
+    await world.clock.runUntil(world.clock.nowMs() + 1_000);
+    expect(loop.wait([...loop.collection][0]!, world.clock.nowMs())).toBeUndefined();
+  }
   for (const [n, atMs] of askedMs.slice(1).entries()) expect(atMs - askedMs[n]!).toBeGreaterThanOrEqual(7_000);
   loop.die();
 });
