@@ -199,12 +199,8 @@ export class Departures {
 
   /** When the next of a sweep's sites opens by itself. */
   #sweepOpensAt(now: number): number {
-    let next = Infinity;
-    for (const site of this.#sweepLine.sitesAhead()) {
-      const at = this.#gates.opensAt(this.#collection.sites.index(site));
-      if (at > now) next = Math.min(next, at);
-    }
-    return next;
+    const sites = [...this.#sweepLine.sitesAhead()].map((site) => this.#collection.sites.index(site));
+    return Math.min(...sites.map((site) => this.#gates.opensAt(site)).filter((at) => at > now));
   }
 
   /** One request outside the plan; `returned` when it has ended. */
@@ -306,11 +302,13 @@ export class Departures {
   /** The probe of another process is under way still, and its pages wait for its answer. */
   rejoin(probe: Probe): void {
     this.#gates.begin(this.#collection.sites.index(probe.site));
-    for (const id of probe.pageIds) {
-      const entry = this.#collection.byId(id);
-      this.#unseen.delete(id);
-      if (entry && !entry.page.paused) this.#parts.policy.started(entry.index, this.#parts.clock.nowMs() / 1000);
-    }
+    for (const entry of probe.pageIds.flatMap((id) => this.#collection.byId(id) ?? [])) this.awaits(entry);
+  }
+
+  /** A look at the page is under way. */
+  awaits({ page, index }: Entry): void {
+    this.#unseen.delete(page.id);
+    if (!page.paused) this.#parts.policy.started(index, this.#parts.clock.nowMs() / 1000);
   }
 
   /** Moves what the policy wants now into the lines before the gates; answers when it wants the next. */

@@ -48,7 +48,7 @@ export class Flights {
   readonly #words: Words;
   readonly #sentLately = new Lately(3_600_000);
   readonly #underWay = new Set<Probe>();
-  readonly #turns = new PageTurns();
+  readonly #turns = new PageTurns<Probe>();
   /** Of those, the ones that are remembered and wait for a robot. */
   readonly #ready: Probe[] = [];
   /** Handed back with requests made, and until when their sites wait for that. */
@@ -71,6 +71,13 @@ export class Flights {
   /** Probes that were decided on, until their answer is in the queue. */
   get underWay(): Iterable<Probe> {
     return this.#underWay;
+  }
+
+  /** Whether a look at the page was asked for, and what it finds is not taken in yet. */
+  isUnderWay(id: string): boolean {
+    const { indexing } = this.#ways;
+    const unkept = indexing.unkept.filter(({ pageIds }) => pageIds.includes(id));
+    return [...this.#turns.of(id), ...unkept].some((probe) => indexing.askedFor(id, probe) !== undefined);
   }
 
   get inFlight(): number {

@@ -196,8 +196,7 @@ export class Indexing {
   async #gather(): Promise<void> {
     if (this.#isGathered()) return;
     const gathered = new AbortController();
-    const end = (): void => gathered.abort('gathered');
-    this.#gathered = end;
+    this.#gathered = () => gathered.abort('gathered');
     await this.#parts.clock.sleep(gatherMs, gathered.signal);
   }
 
@@ -246,7 +245,7 @@ export class Indexing {
     const { outcome, probe } = observation;
     if (outcome.kind !== 'fetched' || observation.overtaken) return { observation, begun: nothingBegun };
     const begun = probe.pageIds.map((id) => {
-      const entry = this.#askedFor(id, observation);
+      const entry = this.askedFor(id, observation.probe);
       if (!entry || this.#unkept.has(id)) return undefined;
       return this.#detect(entry, outcome, observation, this.#secondLooks.delete(id));
     });
@@ -271,7 +270,7 @@ export class Indexing {
   /** Takes in an answer that says nothing new of its one page; false leaves it to `#look`. Most are, and nobody waits for one. */
   #calm({ observation, begun }: Queued): boolean {
     const { outcome, probe } = observation;
-    const entry = probe.pageIds.length === 1 ? this.#askedFor(probe.pageIds[0]!, observation) : undefined;
+    const entry = probe.pageIds.length === 1 ? this.askedFor(probe.pageIds[0]!, probe) : undefined;
     if (!entry || observation.overtaken) return false;
     if (outcome.kind !== 'fetched' && outcome.kind !== 'not-modified') return false;
     const known = outcome.kind === 'fetched' ? stillOf(entry, begun[0])?.detected : notModified;
@@ -286,15 +285,17 @@ export class Indexing {
   /** What an observation says about its pages. */
   async #look({ observation, begun }: Queued): Promise<void> {
     for (const [n, id] of observation.probe.pageIds.entries()) {
-      const entry = this.#askedFor(id, observation);
+      const entry = this.askedFor(id, observation.probe);
       if (!entry) continue;
       if (observation.overtaken) {
         await this.#recount(entry, observation);
         continue;
       }
-      const look = await this.#found(entry, observation, begun[n]);
+      let look = await this.#found(entry, observation, begun[n]);
+      // It was edited meanwhile, or read again by somebody: what came back is held against the page as it is now.
+      const anew = look ? undefined : this.askedFor(id, observation.probe);
+      if (anew && anew !== entry) look = await this.#found(anew, observation, undefined);
       if (look) this.#looks.push(look);
-      // Its user changed it meanwhile: what was found is of another page.
       else if (this.#collection.byId(id)) this.#around.dueAgain(id, observation.startedAtMs);
     }
   }
@@ -308,8 +309,8 @@ export class Indexing {
     this.#unkept.add(entry.page.id);
   }
 
-  /** The page that the observation is of; undefined when it was removed or went to another URL since it was asked for. */
-  #askedFor(id: string, { probe }: Observation): Entry | undefined {
+  /** The page that an answer to the probe is of; undefined when it was removed or went to another URL since it was asked for. */
+  askedFor(id: string, probe: Probe): Entry | undefined {
     const entry = this.#collection.byId(id);
     if (this.#disowned.size > 0 && this.#disowned.has(`${probe.id} ${id}`)) return undefined;
     if (entry?.page.url === (probe.movedFrom ?? probe.url)) return entry;

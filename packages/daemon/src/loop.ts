@@ -76,11 +76,11 @@ export class Loop {
     const isUnread = (entry: Entry) => this.#discovery.isUnread(entry);
     this.#departures = new Departures(parts, this.collection, { ...known, market: this.market }, settings, isUnread);
     this.#watching = new Watching(parts, {
-      collection: this.collection,
+      ...known,
       discovery: this.#discovery,
-      lifetimes: this.#lifetimes,
       departures: this.#departures,
       market: this.market,
+      isUnderWay: (id) => this.#flights.isUnderWay(id),
     });
     this.#keeping = new Keeping(parts);
     this.#putOff = new PutOff((untilMs) => parts.clock.sleep(untilMs - parts.clock.nowMs(), this.#running.ended));

@@ -1,6 +1,8 @@
 /** Whichever answer about a page comes first: what the page said is kept in the order in which it was asked for. */
 import { policies } from '@revisit/core';
 import { afterEach, expect, test } from 'vitest';
+import { detector } from './daemon.ts';
+import type { LoopParts } from './loop-parts.ts';
 import { PageTurns } from './page-turns.ts';
 import { memoryStore } from './simulation/index.ts';
 import { poissonLaw } from './simulation/simulated-web.ts';
@@ -143,8 +145,54 @@ test('what comes late is not told after a newer look that waits to be kept', asy
   expect(await textsOf(world.store, b!)).toEqual(edition('ac'));
 });
 
+test('a page that is read again while a look at it is under way is not asked for twice; another in its place is asked for', async () => {
+  const world = await worldOf(['a.example', 'b.example', 'c.example']);
+  const { observer, asked, observation, give } = held(world);
+  const loop = await startLoop(world, policies['revisit']!.create(1), settings, undefined, { observer });
+  closing.unshift(() => loop.die());
+  void loop.run(new AbortController().signal);
+  const run = () => world.clock.runUntil(world.clock.nowMs() + 5_000);
+  const urls = (from: number) => asked.slice(from).map(({ url }) => url);
+  const [a, b, c] = await world.store.pages({ limit: 3 });
+  await run();
+  expect(urls(0)).toEqual([a!.page.url, b!.page.url, c!.page.url]);
+  const moved = { page: { ...b!.page, url: 'https://b.example/other' }, state: b!.state };
+  await loop.release(c!.page.id);
+  for (const page of [a!, moved, moved, c!, c!]) loop.watch(page);
+  for (const first of asked.slice()) await give(observation(first, 0));
+  await run();
+  expect(urls(3).sort()).toEqual([moved.page.url, c!.page.url]);
+  expect(await textsOf(world.store, a!.page.id)).toEqual(edition('a'));
+  for (const { page } of [b!, c!]) expect(await textsOf(world.store, page.id)).toEqual([]);
+  // Likewise a page that has been seen before.
+  loop.probeNow(a!.page.id);
+  await run();
+  loop.watch((await world.store.page(a!.page.id))!);
+  await give(observation(asked.at(-1)!, 1));
+  await run();
+  expect(await textsOf(world.store, a!.page.id)).toEqual(edition('ab'));
+  expect(urls(5)).toEqual([a!.page.url]);
+});
+
+test('what came back is not lost when its page is read again while that is read', async () => {
+  const world = await worldOf(['a.example']);
+  const { observer, asked, observation, give } = held(world);
+  const plain = detector(world.store);
+  const detect: LoopParts['detect'] = (...given) => world.clock.sleep(1_000).then(() => plain(...given));
+  const loop = await startLoop(world, policies['revisit']!.create(1), settings, undefined, { observer, detect });
+  closing.unshift(() => loop.die());
+  void loop.run(new AbortController().signal);
+  const [watched] = await world.store.pages({ limit: 1 });
+  await world.clock.runUntil(startMs + 1_000);
+  await give(observation(asked[0]!, 0));
+  loop.watch(watched!);
+  await world.clock.runUntil(startMs + 60_000);
+  expect(await textsOf(world.store, watched!.page.id)).toEqual(edition('a'));
+  expect(asked).toHaveLength(1);
+});
+
 test('a probe of several pages waits for the older ones of each of them, and for no others', async () => {
-  const turns = new PageTurns();
+  const turns = new PageTurns<Pick<Probe, 'pageIds'>>();
   const [x, y, both, other] = [['x'], ['y'], ['x', 'y'], ['z']].map((pageIds) => ({ pageIds }));
   for (const probe of [x!, y!, both!, other!]) turns.join(probe);
   expect([x!, y!, other!].map((probe) => turns.turn(probe))).toEqual([undefined, undefined, undefined]);

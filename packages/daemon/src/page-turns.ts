@@ -6,18 +6,21 @@
 import type { Observation } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
 
-type Asked = Pick<Probe, 'pageIds'>;
-
 interface Waiting {
   /** When the last of the looks before it was made, as far as that is known. */
   lastMs: number;
   readonly begin: (lastMs: number) => void;
 }
 
-export class PageTurns {
+export class PageTurns<Asked extends Pick<Probe, 'pageIds'>> {
   /** By page, in the order in which they were asked for. */
   readonly #lines = new Map<string, Asked[]>();
   readonly #waiting = new Map<Asked, Waiting>();
+
+  /** What is under way of a page. */
+  of(id: string): readonly Asked[] {
+    return this.#lines.get(id) ?? [];
+  }
 
   join(probe: Asked): void {
     for (const id of probe.pageIds) {

@@ -20,6 +20,8 @@ interface Ways {
   readonly lifetimes: Lifetimes;
   readonly departures: Departures;
   readonly market: CollectionMarket;
+  /** Whether a look at the page was asked for, and what it finds is not taken in yet. */
+  readonly isUnderWay: (id: string) => boolean;
 }
 
 export class Watching {
@@ -40,10 +42,13 @@ export class Watching {
     const { departures } = this.#ways;
     const asked = known !== undefined && departures.isAsked(known);
     const hurried = known !== undefined && departures.isHurried(known);
+    const comes = known?.page.url === watched.page.url && this.#ways.isUnderWay(watched.page.id);
     this.unwatch(watched.page.id);
     const entry = this.#open(newest, true, this.#parts.clock.nowMs(), false);
     // Somebody may wait for a look that was asked for before the page was edited.
     if (asked && entry && !entry.page.paused) departures.ask(entry, hurried);
+    // Whoever adds a page has others read it again, and its first look may be on its way by then: it is not asked for twice.
+    else if (entry && comes) departures.awaits(entry);
     // A page that rests takes nothing from the others.
     if (entry && !entry.page.paused) this.#ways.market.watched(entry, this.#parts.clock.nowMs() / 1000);
     return entry !== undefined;
@@ -128,11 +133,12 @@ export class Watching {
     market.unwatched(entry, nowSeconds);
   }
 
-  /** A look that was asked for and not kept: due again at once, or when the page's own spacing allows. */
+  /** A look that was asked for and not kept: due again at once, or when the own spacing of a page that has been looked at allows. */
   dueAgain(id: string, atMs: number): void {
     const entry = this.#ways.collection.byId(id);
     if (!entry || entry.page.paused) return;
-    if (entry.page.spacingSeconds === undefined) this.#ways.departures.ask(entry);
+    if (entry.page.spacingSeconds === undefined || entry.state.lastLookMs === undefined)
+      this.#ways.departures.ask(entry);
     else this.#parts.policy.looked(entry.index, atMs / 1000, { kind: 'failed' });
   }
 }
