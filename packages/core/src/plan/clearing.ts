@@ -50,6 +50,8 @@ interface Basic {
   /** −1 for a slack. */
   readonly page: number;
   readonly plan: Plan;
+  /** What the plan is worth to its page before prices, with bonuses and fixed looks; prices ask for it at every pivot. */
+  readonly worth: number;
 }
 
 const tolerance = 1e-11;
@@ -81,6 +83,7 @@ class Basis {
   readonly #adjust: (page: number, price: Float64Array) => Float64Array;
   readonly #rows: number;
   readonly #key: Plan[];
+  readonly #keyWorth: number[];
   readonly #basic: Basic[];
   readonly #inverse: Float64Array[];
   readonly #capacity: Float64Array;
@@ -94,6 +97,7 @@ class Basis {
     this.#adjust = adjust;
     this.#rows = market.capacity.length;
     this.#key = [...start];
+    this.#keyWorth = start.map((plan, page) => this.#worth(page, plan));
     this.#basic = Array.from({ length: this.#rows }, (_, row) => slack(row));
     this.#inverse = Array.from({ length: this.#rows }, (_, row) => unit(this.#rows, row));
     // The golden ratio spreads the raises so that no two sums of a few of them are alike.
@@ -131,7 +135,7 @@ class Basis {
     const gain = net(plan, seen) - net(key, seen);
     this.#scale = Math.max(this.#scale, Math.abs(plan.value));
     if (!(gain > tolerance * this.#scale)) return false;
-    this.#enter({ page, plan }, this.#column(plan, key));
+    this.#enter({ page, plan, worth: this.#worth(page, plan) }, this.#column(plan, key));
     return true;
   }
 
@@ -191,15 +195,17 @@ class Basis {
     if (positions.length === 0) {
       // Only the entering plan's own page can lose its key with nothing else to stand for it.
       this.#key[owner] = entering.plan;
+      this.#keyWorth[owner] = entering.worth;
       return;
     }
     const [pos] = positions;
     const line = this.#inverse[pos];
     for (const other of positions.slice(1)) addTo(line, this.#inverse[other], 1);
     for (let r = 0; r < this.#rows; r++) line[r] = -line[r];
-    const old = this.#key[owner];
+    const old = { page: owner, plan: this.#key[owner], worth: this.#keyWorth[owner] };
     this.#key[owner] = this.#basic[pos].plan;
-    this.#basic[pos] = { page: owner, plan: old };
+    this.#keyWorth[owner] = this.#basic[pos].worth;
+    this.#basic[pos] = old;
     const direction =
       entering.page < 0
         ? Float64Array.from(this.#inverse, (l) => l[entering.plan.rows[0]])
@@ -221,21 +227,21 @@ class Basis {
   #evaluate(): void {
     const free = this.#residual(this.#capacity);
     this.#x = Float64Array.from(this.#inverse, (line) => dot(line, free));
-    this.#price = this.#pricesOf((page, plan) => this.#worth(page, plan));
+    this.#price = this.#pricesOf(({ page, worth }) => worth - this.#keyWorth[page]);
   }
 
-  #pricesOf(worthOf: (page: number, plan: Plan) => number): Float64Array {
+  /** From how much more than its page's key each basic plan is worth. */
+  #pricesOf(overKey: (basic: Basic) => number): Float64Array {
     const price = new Float64Array(this.#rows);
     for (let pos = 0; pos < this.#rows; pos++) {
-      const { page, plan } = this.#basic[pos];
-      if (page < 0) continue;
-      const worth = worthOf(page, plan) - worthOf(page, this.#key[page]);
+      const basic = this.#basic[pos];
+      if (basic.page < 0) continue;
+      const worth = overKey(basic);
       if (worth !== 0) addTo(price, this.#inverse[pos], worth);
     }
     return price;
   }
 
-  /** What a plan is worth to its page before prices, with bonuses and fixed looks. */
   #worth(page: number, plan: Plan): number {
     const nothing = new Float64Array(this.#rows);
     return net(plan, this.#adjust(page, nothing));
@@ -300,13 +306,15 @@ class Basis {
     }
     // What is left of 0 after rounding is 0.
     const least = 1e-12 * this.#scale;
-    const plain = this.#pricesOf((_, plan) => plan.value).map((p) => (p > least ? p : 0));
+    const plain = this.#pricesOf(({ page, plan }) => plan.value - this.#key[page].value).map((p) =>
+      p > least ? p : 0,
+    );
     return { kind: early ? 'out-of-steps' : 'cleared', price, plain, shares, bound, steps };
   }
 }
 
 function slack(row: number): Basic {
-  return { page: -1, plan: { rows: Int32Array.of(row), value: 0 } };
+  return { page: -1, plan: { rows: Int32Array.of(row), value: 0 }, worth: 0 };
 }
 
 function unit(size: number, at: number): Float64Array {
