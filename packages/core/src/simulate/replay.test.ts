@@ -283,3 +283,22 @@ test('a policy told more than one look a page and second looks once a second, an
   }
   expect(looksMost(split)).toBe(2 * 99);
 });
+
+test('progress is told every few dozen steps, be they looks or waits', () => {
+  const split = splitTrace(
+    poissonTrace(4, 60, () => 0.5),
+    30 * day,
+    30 * day,
+  );
+  const kin = kinOf(split.names);
+  const options = { allowed: 400, told: 1, kin, learn: 'probes', spacingSeconds: 0 } as const;
+  for (const name of ['uniform', 'wic']) {
+    const entry = policies[name]!;
+    const shares: number[] = [];
+    replay(split, entry.create(1), { ...options, progress: (share) => shares.push(share) });
+    expect(shares.length, name).toBeGreaterThan(8);
+    expect(shares.toSorted((a, b) => a - b)).toEqual(shares);
+    const steps = shares.map((share, i) => share - (shares[i - 1] ?? 0));
+    expect(Math.max(...steps), name).toBeLessThan(0.15);
+  }
+});

@@ -27,6 +27,7 @@ export interface ReplayOptions {
   readonly weights?: Float64Array;
   /** Tells the policy the prices of a market, as the daemon does; otherwise it finds the price of the whole test by itself. */
   readonly market?: boolean;
+  /** Called every few dozen steps, however long they take: whoever shows it has a clock. */
   readonly progress?: (share: number) => void;
   /** Called before each look of the test: what the policy says of the copy, and what the look then showed. */
   readonly audit?: (page: number, at: number, changed: boolean) => void;
@@ -44,6 +45,8 @@ const inHand = 0.001;
 /** The least and the most a policy is told to spend, over an even spread. The least is no more than keeps prices finite: a policy told
  * more than is left would end before the test does, and everything that happens then would wait for its end. */
 const spread = { least: 0.01, most: 2 };
+/** A policy that plans at every step takes milliseconds for each; others go through millions a second, and a call of so many costs nothing. */
+const stepsBetweenProgress = 64;
 
 export function replay(split: Split, policy: Policy, options: ReplayOptions): Replay {
   const run = new Run(split, policy, options);
@@ -104,6 +107,9 @@ class Run {
     let steps = 0;
     let retold = split.testStart + duration / 100;
     while (now < split.testEnd) {
+      if (options.progress && ++steps % stepsBetweenProgress === 0) {
+        options.progress((now - split.trainStart) / (split.testEnd - split.trainStart));
+      }
       if (now >= retold) {
         // What is left is spread over the time that is left, as anyone with a budget to keep would.
         const left = ((1 - inHand) * options.allowed - this.wanted) / (split.testEnd - now);
@@ -149,9 +155,6 @@ class Run {
         // Far too eager: what the whole test would take is clear enough.
         this.wanted = Math.round((this.wanted * duration) / (now - split.testStart));
         break;
-      }
-      if (options.progress && (++steps & 0xffff) === 0) {
-        options.progress((now - split.trainStart) / (split.testEnd - split.trainStart));
       }
     }
     return { log: this.log, wanted: this.wanted, trainProbes: this.trainProbes };

@@ -67,3 +67,10 @@ test('a budget above one look a page and second is brought to that in a few runs
   expect(one.score.probes).toBe(99);
   expect(clock.runs()).toBeLessThan(8);
 });
+
+test('progress never goes back, however many runs it takes', () => {
+  const shares: number[] = [];
+  comparePolicy('uniform', given(26), (share) => shares.push(share), risingClock().nowMs);
+  expect(shares.length).toBeGreaterThan(2);
+  expect(shares.toSorted((a, b) => a - b)).toEqual(shares);
+});

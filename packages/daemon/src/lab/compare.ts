@@ -105,7 +105,9 @@ export function comparePolicy(
   const aims: Aims = { loss: given.loss, ...(given.importance ? { importance: given.importance.at } : {}) };
   // Of each run, as the last is not always the one that stands; what a policy keeps in memory is let go with its run.
   const seen = new WeakMap<Replay, Pick<Compared, 'seconds' | 'reliability' | 'week' | 'siteWeeks'>>();
+  let runs = 0;
   const run = (knob: number) => {
+    runs++;
     const reliability = new Reliability();
     const policy: Policy =
       entry.knob === 'scale' ? entry.create(knob) : entry.aimed ? entry.aimed(aims) : entry.create();
@@ -117,7 +119,8 @@ export function comparePolicy(
       kin: given.kin,
       learn: given.learn,
       spacingSeconds: given.spacingSeconds,
-      progress,
+      // Nobody knows how many runs it will take: each goes half of the way that is left.
+      progress: (share) => progress(1 - (1 - share / 2) / 2 ** (runs - 1)),
       ...(given.weights ? { weights: given.weights } : {}),
       ...(believing
         ? { audit: (page, at, changed) => reliability.add(believing.belief(page, at).current, !changed) }

@@ -137,7 +137,7 @@ function tryPolicy(
       kin,
       learn: 'probes',
       spacingSeconds,
-      progress: (share) => say(1 - (1 - share / 2) / runs),
+      progress: (share) => say(1 - (1 - share / 2) / 2 ** (runs - 1)),
     });
   };
   const { replay: best } = calibrate(within, run, { start: 1, rises: entry.knob === 'told' });

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { type Split, type Trace, kinOf, probesAllowed, sitePrefix, splitTrace } from '@revisit/core';
 import { type Compared, bound, boundSentence, comparePolicy } from '../../lab/compare.ts';
 import { type BudgetRun, comparisonHtml, shortSentence } from '../../lab/comparison-report.ts';
+import { nowAndThen } from '../../lab/now-and-then.ts';
 import { type OwnHistory, ownHistory } from '../../lab/own-history.ts';
 import { type Read, readTrace } from '../../lab/trace-file.ts';
 import { noFolder } from '../client.ts';
@@ -168,8 +169,12 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
       ...(weights ? { weights } : {}),
     };
     const compared = names.map((name, i) => {
-      const say = (share: number): void =>
-        bar.to((100 * (b + (i + share) / names.length)) / budgets.length, `${name} at ${text}`);
+      const say = nowAndThen(
+        100,
+        () => performance.now(),
+        (share: number) => bar.to((100 * (b + (i + share) / names.length)) / budgets.length, `${name} at ${text}`),
+      );
+      say(0);
       return comparePolicy(name, given, say, () => performance.now());
     });
     runs.push({ budget: text, allowed, compared });
