@@ -75,7 +75,14 @@ test('simulate compares policies on a trace, writes probes that can be scored ag
   }
   const html = readFileSync(report, 'utf8');
   expect(html).toContain('How soon changes were found');
-  expect(html).toContain('The week as learned');
+  expect(html).toContain('The week as revisit learned it');
+  expect(body).toMatchObject({
+    learn: 'probes',
+    loss: 'obsolescence',
+    spacingSeconds: 0,
+    siteOf: 'prefix',
+    comparedBy: 'mean delay',
+  });
   expect(html).toContain('bound knows how often each page will change in the test');
   expect(body.policies.map(({ policy, knowsTheTest }) => [policy, knowsTheTest])).toEqual([
     ['uniform', undefined],

@@ -1,6 +1,7 @@
 import { ProbeLog, scoreProbes, splitTrace, traceOf } from '@revisit/core';
 import { expect, test } from 'vitest';
 import { type BudgetRun, comparisonHtml } from './comparison-report.ts';
+import type { Conditions } from './conditions.ts';
 import { plotSvg } from '../reproduce/svg.ts';
 
 const day = 86_400;
@@ -19,14 +20,72 @@ function runOf(allowed: number, looksOf: Readonly<Record<string, number>>): Budg
   return { budget: `${allowed}/change`, allowed, compared };
 }
 
-test('the picture of who was probed when goes to the end of the test however many looks there are', () => {
-  const html = comparisonHtml('t', split, [runOf(20_000, { revisit: 20_000 })]);
-  const picture = /aria-label="Who was probed when: revisit".*?<\/svg>/s.exec(html)![0];
-  const across = Array.from(picture.matchAll(/<circle cx="([\d.]+)"/g), (match) => Number(match[1]));
-  // A dot for each place on the axis, of looks and of changes, and no more.
-  expect(across.length).toBeLessThanOrEqual(2 * 401);
-  for (let place = 60; place < 448; place += 2) expect(across.some((x) => Math.abs(x - place) < 2)).toBe(true);
-  expect(picture).toContain('>600<');
+test('the picture of who was probed when shows single looks at named pages, the same stretch for all', () => {
+  const run = runOf(20_000, { uniform: 20_000, revisit: 4000 });
+  const pictures = ['uniform', 'revisit'].map((name) =>
+    picture(comparisonHtml('t', split, [run]), `Who was probed when: ${name}`),
+  );
+  const [even, ours] = pictures.map((svg) =>
+    Array.from(svg.matchAll(/<circle cx="([\d.]+)" cy="([\d.]+)"/g), ([, x, y]) => [Number(x), Number(y)] as const),
+  );
+  const row = Math.max(...even!.map(([, y]) => y));
+  const across = even!.filter(([, y]) => y === row).map(([x]) => x);
+  expect(across.length).toBeGreaterThan(20);
+  // Dots are 2.6 wide.
+  expect(Math.min(...across.map((x, i) => x - (across[i - 1] ?? -Infinity)))).toBeGreaterThan(3);
+  expect(ours!.filter(([, y]) => y === row).length).toBeLessThan(across.length / 2);
+  // Changes are as many and where they are.
+  const changes = (dots: typeof even) => dots!.filter(([, y]) => y !== row);
+  expect(changes(even).length).toBeGreaterThan(0);
+  expect(changes(ours)).toEqual(changes(even));
+  for (const svg of pictures) {
+    expect(svg).toContain('>site/busy</text>');
+    expect(svg).toContain('>the busiest page</text>');
+    expect(svg).toMatch(/>(?:hours|days) after 1970-\d\d-\d\d \d\d:\d\d:\d\d UTC</);
+  }
+});
+
+test('of several budgets each has its calibration, and what is shown of one says of which', () => {
+  const reliability = (looks: number) => [{ looks, said: 0.05, held: 0.04 }];
+  const runs = [100, 200, 300].map((allowed) => {
+    const run = runOf(allowed, { revisit: allowed });
+    const week = Array.from({ length: 168 }, () => 1);
+    return { ...run, compared: run.compared.map((one) => ({ ...one, reliability: reliability(allowed + 7), week })) };
+  });
+  const html = comparisonHtml('t', split, runs);
+  expect(html.match(/Was the copy current as often as revisit said/g)?.length).toBe(3);
+  for (const allowed of [107, 207, 307]) expect(html).toContain(`<td>${allowed}</td>`);
+  expect(html).toContain('How soon changes were found at 200/change');
+  expect(html).toContain('Who was probed when: revisit at 200/change');
+  expect(html).toContain('The week as revisit learned it at 200/change (UTC)');
+});
+
+test('what was asked for is told, and who is best goes by it', () => {
+  const log = new ProbeLog();
+  const score = { ...scoreProbes(split, log), obsolescence: 10, freshness: 0.5, meanDelayHours: 3 };
+  const better = { ...score, obsolescence: 30, freshness: 0.9, meanDelayHours: 2 };
+  const compared = [
+    { policy: 'a', score, log, seconds: 0, knob: 1, runs: 1 },
+    { policy: 'b', score: better, log, seconds: 0, knob: 1, runs: 1 },
+  ];
+  const conditions = { learn: 'events', loss: 'obsolescence', spacingSeconds: 60, siteOf: 'all', leftOut: 0 } as const;
+  const html = (more: Partial<Conditions>) =>
+    comparisonHtml('t', split, [{ budget: '1/change', allowed: 1, compared }], { ...conditions, ...more });
+  const best = (text: string) => [
+    /× best [a-z ]+/.exec(text)![0],
+    ...Array.from(text.matchAll(/<td>(?:a|b)<\/td><td>([\d.]+)/g), (match) => match[1]),
+  ];
+  expect(best(html({}))).toEqual(['× best mean delay', '1.50', '1.00']);
+  expect(best(html({ loss: 'staleness' }))).toEqual(['× best time stale', '5.00', '1.00']);
+  const weighed = html({ importance: { file: 'weights.csv', kind: 'pages' }, leftOut: 2 });
+  expect(best(weighed)).toEqual(['× best obsolescence', '1.00', '3.00']);
+  expect(weighed).toContain('1 page, 730 changes in 730 days of test');
+  expect(weighed).toContain('2 of 3 pages had no change before the test and are left out');
+  expect(weighed).toContain('every change and its time was known (--learn events)');
+  expect(weighed).toContain('Pages have the weights of weights.csv');
+  expect(weighed).toContain('60 s apart at least; all pages are one site');
+  expect(html({ loss: 'staleness' })).toContain('(--loss staleness)');
+  expect(html({ learn: 'probes' })).not.toContain('--learn');
 });
 
 test('who made fewer probes than were allowed is named, and nobody is said to have made them all', () => {

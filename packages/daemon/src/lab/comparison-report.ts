@@ -3,6 +3,8 @@ import type { Split } from '@revisit/core';
 import type { Plot } from '../reproduce/item.ts';
 import { escape, plotSvg, spansDecades } from '../reproduce/svg.ts';
 import { type Compared, bound, boundSentence } from './compare.ts';
+import { type Conditions, aimOf, conditionSentences, usualConditions } from './conditions.ts';
+import { whoWhen } from './who-when.ts';
 
 export interface BudgetRun {
   readonly budget: string;
@@ -13,28 +15,39 @@ export interface BudgetRun {
 const style =
   'body{font:15px/1.5 sans-serif;max-width:1000px;margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .6em;text-align:right;font-size:13px}td:first-child{text-align:left}.plots{display:flex;flex-wrap:wrap;gap:10px}';
 const days = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
-/** Dots of one row that fall into the same of so many columns are one dot: what lies closer cannot be told apart. */
-const columnsMax = 400;
-const rowsMax = 15;
+
+/** "1 page", "2 pages". */
+const many = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   `<table><tr>${head.map((cell) => `<th>${escape(cell)}</th>`).join('')}</tr>${rows
     .map((row) => `<tr>${row.map((cell) => `<td>${escape(cell)}</td>`).join('')}</tr>`)
     .join('')}</table>`;
 
-function scoreTable(run: BudgetRun): string {
+function scoreTable(run: BudgetRun, conditions: Conditions): string {
   const { compared } = run;
+  const aim = aimOf(conditions);
   const rivals = compared.filter(({ policy }) => policy !== bound);
-  const best = Math.min(...rivals.map(({ score }) => score.meanDelayHours));
+  const best = Math.min(...rivals.map(({ score }) => aim.of(score)));
   const note = rivals.length < compared.length ? `<p>${escape(boundSentence)}</p>` : '';
   const scores = tableOf(
-    ['policy', 'probes', 'changes', 'mean delay, h', '× best', 'freshness', 'hit rate', 'obsolescence', 'seconds'],
+    [
+      'policy',
+      `× best ${aim.name}`,
+      'probes',
+      'changes',
+      'mean delay, h',
+      'freshness',
+      'hit rate',
+      'obsolescence',
+      'seconds',
+    ],
     compared.map(({ policy, score, seconds }) => [
       policy,
+      best > 0 ? (aim.of(score) / best).toFixed(2) : aim.of(score) > 0 ? '∞' : '1.00',
       String(score.probes),
       String(score.changes),
       score.meanDelayHours.toPrecision(4),
-      (score.meanDelayHours / best).toFixed(2),
       score.freshness.toFixed(4),
       score.hitRate.toFixed(4),
       score.obsolescence.toPrecision(5),
@@ -69,7 +82,7 @@ function againstBudget(runs: readonly BudgetRun[], pages: number, testDays: numb
 /** Probes fall on whole seconds: a change that was found sooner was found at once. */
 const delayHoursMin = 1 / 3600;
 
-function delays(run: BudgetRun): Plot {
+function delays(run: BudgetRun, at: string): Plot {
   const quantiles = Array.from({ length: 50 }, (_, i) => (i + 0.5) / 50);
   const series = run.compared.map(({ policy, score }) => ({
     name: policy,
@@ -77,7 +90,7 @@ function delays(run: BudgetRun): Plot {
   }));
   const logX = spansDecades(series.flatMap(({ points }) => points.map(([delay]) => Math.max(delayHoursMin, delay))));
   return {
-    title: 'How soon changes were found',
+    title: `How soon changes were found${at}`,
     x: 'delay, hours',
     y: 'share of changes found',
     series: logX
@@ -88,46 +101,6 @@ function delays(run: BudgetRun): Plot {
       : series,
     logX,
     yMax: 1,
-  };
-}
-
-/** The busiest pages' looks and changes over a stretch of the test. */
-function whoWhen(split: Split, one: Compared): Plot {
-  const counts = split.times.map((times, page) => [page, times.filter((at) => at > split.testStart).length] as const);
-  const shown = counts
-    .toSorted((a, b) => b[1] - a[1])
-    .slice(0, rowsMax)
-    .map(([page]) => page);
-  const row = new Map(shown.map((page, i) => [page, i + 1]));
-  const testDays = (split.testEnd - split.testStart) / 86_400;
-  const dots = (above: number) => {
-    const taken = new Set<number>();
-    const points: [number, number][] = [];
-    return {
-      points,
-      add(at: number, page: number): void {
-        const y = row.get(page);
-        const day = (at - split.testStart) / 86_400;
-        if (y === undefined || day <= 0 || day > testDays) return;
-        const cell = y * (columnsMax + 1) + Math.floor((columnsMax * day) / testDays);
-        if (!taken.has(cell)) points.push([day, y + above]);
-        taken.add(cell);
-      },
-    };
-  };
-  const looks = dots(0);
-  for (let i = 0; i < one.log.length; i++) looks.add(one.log.at(i), one.log.page(i));
-  const changes = dots(0.35);
-  for (const page of shown) for (const at of split.times[page]!) changes.add(at, page);
-  return {
-    title: `Who was probed when: ${one.policy}`,
-    x: 'days into the test',
-    y: `the ${shown.length} busiest pages`,
-    series: [
-      { name: 'looks', points: looks.points, draw: 'dots' },
-      { name: 'changes', points: changes.points, draw: 'dots' },
-    ],
-    yMax: shown.length + 1,
   };
 }
 
@@ -142,8 +115,9 @@ function weekHeatmap(week: readonly number[], label = 'The week as learned'): st
   return `<svg xmlns="http://www.w3.org/2000/svg" width="460" height="145" font-family="sans-serif" font-size="11" role="img" aria-label="${escape(label)}">${hours.join('')}${names.join('')}${cells.join('')}</svg>`;
 }
 
-function learned(one: Compared): string {
+function calibration(one: Compared): string {
   const bins = (one.reliability ?? []).map((bin, i) => ({ ...bin, i })).filter(({ looks }) => looks > 0);
+  if (bins.length === 0) return '';
   const reliability = tableOf(
     ['said current', 'looks', 'said, mean', 'was current', 'error'],
     bins.map(({ i, looks, said, held }) => [
@@ -154,14 +128,16 @@ function learned(one: Compared): string {
       (said - held).toFixed(3),
     ]),
   );
+  return `<h3>Was the copy current as often as ${escape(one.policy)} said?</h3>${reliability}`;
+}
+
+function weeks(one: Compared, at: string): string {
+  if (!one.week) return '';
   const sites = (one.siteWeeks ?? []).map(({ site, pages, week: own }) => {
-    const label = `The week of ${site || 'pages without a folder'} (${pages} pages)`;
+    const label = `The week of ${site || 'pages without a folder'} (${many(pages, 'page')})`;
     return `<h4>${escape(label)}</h4>${weekHeatmap(own, label)}`;
   });
-  const week = one.week ? `<h3>The week as learned (UTC)</h3>${weekHeatmap(one.week)}${sites.join('')}` : '';
-  return bins.length > 0
-    ? `<h3>Was the copy current as often as ${escape(one.policy)} said?</h3>${reliability}${week}`
-    : week;
+  return `<h3>The week as ${escape(one.policy)} learned it${escape(at)} (UTC)</h3>${weekHeatmap(one.week)}${sites.join('')}`;
 }
 
 /** Who could not be brought to the budget, in words; undefined when all were. */
@@ -174,16 +150,41 @@ export function shortSentence({ budget, allowed, compared }: BudgetRun): string 
     : `Of ${allowed} probes allowed at ${budget}, fewer were made by ${short.join(', ')}: no setting of the knob was found with 99 to 100 %.`;
 }
 
-export function comparisonHtml(title: string, split: Split, runs: readonly BudgetRun[]): string {
-  const testDays = (split.testEnd - split.testStart) / 86_400;
+/** A length of time in the largest unit of which there are two. */
+function lengthOf(seconds: number): string {
+  const [unit, size] = (
+    [
+      ['day', 86_400],
+      ['hour', 3600],
+      ['minute', 60],
+    ] as const
+  ).find(([, size]) => seconds >= 2 * size) ?? ['second', 1];
+  return many(Math.round(seconds / size), unit);
+}
+
+export function comparisonHtml(
+  title: string,
+  split: Split,
+  runs: readonly BudgetRun[],
+  conditions: Conditions = usualConditions,
+): string {
+  const testSeconds = split.testEnd - split.testStart;
   const main = runs[Math.floor(runs.length / 2)]!;
+  // What is shown of one budget only says of which.
+  const at = runs.length > 1 ? ` at ${main.budget}` : '';
+  const drawn = main.compared.filter(({ policy }) => policy === 'revisit' || policy === main.compared[0]!.policy);
   const plots = [
-    ...againstBudget(runs, split.names.length, testDays),
-    delays(main),
-    ...main.compared
-      .filter(({ policy }) => policy === 'revisit' || policy === main.compared[0]!.policy)
-      .map((one) => whoWhen(split, one)),
+    ...againstBudget(runs, split.names.length, testSeconds / 86_400),
+    delays(main, at),
+    ...whoWhen(split, drawn).map((plot) => ({ ...plot, title: `${plot.title}${at}` })),
   ];
-  const tables = runs.map((run) => `<h2>Budget ${escape(run.budget)}: ${run.allowed} probes</h2>${scoreTable(run)}`);
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title><style>${style}</style></head><body><h1>${escape(title)}</h1><p>${split.names.length} pages, ${split.testChanges} changes in ${testDays.toFixed(0)} days of test after ${((split.testStart - split.trainStart) / 86_400).toFixed(0)} days to learn from. Every policy was allowed the same number of probes and saw only whether a page had changed since its last probe of it.</p>${tables.join('')}<div class="plots">${plots.map(plotSvg).join('')}</div>${main.compared.map(learned).join('')}</body></html>\n`;
+  const tables = runs.map(
+    (run) =>
+      `<h2>Budget ${escape(run.budget)}: ${many(run.allowed, 'probe')}</h2>${scoreTable(run, conditions)}${run.compared.map(calibration).join('')}`,
+  );
+  const about = [
+    `${many(split.names.length, 'page')}, ${many(split.testChanges, 'change')} in ${lengthOf(testSeconds)} of test after ${lengthOf(split.testStart - split.trainStart)} to learn from.`,
+    ...conditionSentences(split, conditions),
+  ];
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title><style>${style}</style></head><body><h1>${escape(title)}</h1><p>${about.map(escape).join(' ')}</p>${tables.join('')}<h2>Pictures${escape(at)}</h2><div class="plots">${plots.map(plotSvg).join('')}</div>${main.compared.map((one) => weeks(one, at)).join('')}</body></html>\n`;
 }

@@ -31,6 +31,10 @@ export interface Plot {
   readonly series: readonly Series[];
   /** The part of the vertical axis that is shown, where the whole would hide what matters. */
   readonly yMax?: number;
+  /** The part of the horizontal axis that is shown; otherwise what the points take. */
+  readonly xRange?: readonly [number, number];
+  /** Names of the rows [0, 1), [1, 2) …, in place of numbers at the vertical axis. */
+  readonly rowNames?: readonly string[];
   readonly logX?: boolean;
   readonly logY?: boolean;
 }

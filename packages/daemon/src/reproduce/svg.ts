@@ -79,7 +79,7 @@ function scaleOf(plot: Plot): Scale {
   const rise = plot.logY ? Math.log10 : even;
   const xs = all.map(([x]) => x);
   const ys = all.map(([, y]) => y).filter(Number.isFinite);
-  const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
+  const [x0, x1] = plot.xRange ?? [Math.min(...xs), Math.max(...xs)];
   const yTop = plot.yMax ?? Math.max(...ys);
   const y0 = plot.logY ? Math.min(...ys) : Math.min(0, ...ys);
   const y1 = yTop > y0 ? yTop : y0 + 1;
@@ -137,13 +137,28 @@ function legendOf(series: readonly Series[]): { readonly svg: string; readonly h
   return { svg: entries.join(''), height: 6 + 15 * Math.ceil(series.length / columns) };
 }
 
+/** Longer names are cut off in the middle: what tells pages of one site apart stands at the end. */
+const nameMax = 58;
+const cutName = (name: string): string =>
+  name.length > nameMax ? `${name.slice(0, nameMax / 2 - 1)}…${name.slice(-nameMax / 2)}` : name;
+
+/** Rows are named where they are, over their dots. */
+function rowsOf(names: readonly string[], { y }: Scale): string[] {
+  const { width, left, right } = size;
+  return names.map(
+    (name, row) =>
+      `<line x1="${left}" x2="${width - right}" y1="${y(row).toFixed(1)}" y2="${y(row).toFixed(1)}" stroke="#ddd"/><text x="${left + 4}" y="${(y(row + 1) + 11).toFixed(1)}" fill="#666">${escape(cutName(name))}</text>`,
+  );
+}
+
 export function plotSvg(plot: Plot): string {
   const scale = scaleOf(plot);
   const { width, height, left, right, top, bottom } = size;
-  const grid = scale.yTicks.map(
+  const levels = scale.yTicks.map(
     (tick) =>
       `<line x1="${left}" x2="${width - right}" y1="${scale.y(tick).toFixed(1)}" y2="${scale.y(tick).toFixed(1)}" stroke="#ddd"/><text x="${left - 6}" y="${(scale.y(tick) + 4).toFixed(1)}" text-anchor="end">${label(tick)}</text>`,
   );
+  const grid = plot.rowNames ? rowsOf(plot.rowNames, scale) : levels;
   const marks = scale.xTicks.map(
     (tick) =>
       `<text x="${Math.min(scale.x(tick), width - widthOf(tick) / 2).toFixed(1)}" y="${height - bottom + 16}" text-anchor="middle">${label(tick)}</text>`,

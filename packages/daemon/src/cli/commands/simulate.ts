@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { type Split, type Trace, kinOf, probesAllowed, sitePrefix, splitTrace } from '@revisit/core';
 import { type Compared, bound, boundSentence, comparePolicy } from '../../lab/compare.ts';
 import { type BudgetRun, comparisonHtml, shortSentence } from '../../lab/comparison-report.ts';
+import { type Conditions, aimOf, leftOutSentence } from '../../lab/conditions.ts';
 import { nowAndThen } from '../../lab/now-and-then.ts';
 import { type OwnHistory, ownHistory } from '../../lab/own-history.ts';
 import { type Read, readTrace } from '../../lab/trace-file.ts';
@@ -76,14 +77,6 @@ function resultOf({ policy, score, seconds, knob, runs, reliability }: Compared)
   return { policy, ...future, ...rest, seconds, knob, runs, ...(reliability ? { reliability } : {}) };
 }
 
-/** By the rule that only pages with a change in training take part: then R/page/day is no budget of all that is watched. */
-const leftOutSentence = ({ names }: Split, leftOut: number): readonly string[] =>
-  leftOut === 0
-    ? []
-    : [
-        `${leftOut} of ${counted(leftOut + names.length, 'page')} had no change before the test and ${leftOut === 1 ? 'is' : 'are'} left out: R/page/day and R/change count the other ${names.length} only.`,
-      ];
-
 function shown(split: Split, runs: readonly BudgetRun[]): string {
   const head = ['policy', 'probes', 'changes', 'mean delay h', 'freshness', 'hit rate', 'obsolescence', 'seconds'];
   const parts = runs.map((run) => {
@@ -148,6 +141,14 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
   if (ready.kind === 'wrong') return wrong(ready.sentence);
   const { split, leftOut } = ready.value;
   const { budgets, names, learn, loss, spacingSeconds, importance } = call.value;
+  const conditions: Conditions = {
+    learn,
+    loss,
+    spacingSeconds,
+    siteOf: options.siteOf,
+    leftOut,
+    ...(importance ? { importance: { file: options.importance!, kind: importance.kind } } : {}),
+  };
   const kin = kinOf(split.names, options.siteOf === 'all' ? () => '' : sitePrefix);
   const weights =
     importance?.kind === 'pages'
@@ -191,10 +192,10 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
   };
   await write('--probes-out', options.probesOut, (file) => writeProbes(file, split, runs[0]!.compared));
   await write('--report', options.report, (file) =>
-    writeFile(file, comparisonHtml(`Policies on ${options.trace ?? options.data}`, split, runs)),
+    writeFile(file, comparisonHtml(`Policies on ${options.trace ?? options.data}`, split, runs, conditions)),
   );
-  if (options.json) printJson(jsonOf(split, leftOut, learn, runs));
-  else print([...leftOutSentence(split, leftOut), shown(split, runs)].join('\n\n'));
+  if (options.json) printJson(jsonOf(split, conditions, runs));
+  else print([leftOutSentence(split, leftOut) ?? [], shown(split, runs)].flat().join('\n\n'));
   for (const run of runs) {
     const sentence = shortSentence(run);
     if (sentence !== undefined) note(sentence);
@@ -203,16 +204,16 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
   return unwritten.length > 0 ? failed(unwritten.join('; ')) : done;
 }
 
-function jsonOf(split: Split, leftOut: number, learn: string, runs: readonly BudgetRun[]): Record<string, unknown> {
+function jsonOf(split: Split, conditions: Conditions, runs: readonly BudgetRun[]): Record<string, unknown> {
   const body = ({ budget, allowed, compared }: BudgetRun) => ({ budget, allowed, policies: compared.map(resultOf) });
   return {
     trainStart: split.trainStart,
     testStart: split.testStart,
     testEnd: split.testEnd,
     pages: split.names.length,
-    leftOut,
     expectedChanges: split.expectedChanges,
-    learn,
+    ...conditions,
+    comparedBy: aimOf(conditions).name,
     ...(runs.length === 1 ? body(runs[0]!) : { budgets: runs.map(body) }),
   };
 }

@@ -1,0 +1,61 @@
+/** Under which conditions policies were compared, and by which score: what a result says nothing without. */
+import type { Score, Split } from '@revisit/core';
+import type { Comparison } from './compare.ts';
+
+export interface Conditions extends Pick<Comparison, 'learn' | 'loss' | 'spacingSeconds'> {
+  readonly siteOf: string;
+  /** The file that says what counts more: times of the week, or pages. */
+  readonly importance?: { readonly file: string; readonly kind: 'times' | 'pages' };
+  /** Sources that had no change before the test. */
+  readonly leftOut: number;
+}
+
+export const usualConditions: Conditions = {
+  learn: 'probes',
+  loss: 'obsolescence',
+  spacingSeconds: 0,
+  siteOf: 'prefix',
+  leftOut: 0,
+};
+
+/** What was asked to be small. */
+export function aimOf({ loss, importance }: Conditions): {
+  readonly name: string;
+  readonly of: (score: Score) => number;
+} {
+  if (loss === 'staleness') return { name: 'time stale', of: ({ freshness }) => 1 - freshness };
+  return importance
+    ? { name: 'obsolescence', of: ({ obsolescence }) => obsolescence }
+    : { name: 'mean delay', of: ({ meanDelayHours }) => meanDelayHours };
+}
+
+/** By the rule that only pages with a change in training take part: then R/page/day is no budget of all that is watched. */
+export function leftOutSentence({ names }: Split, leftOut: number): string | undefined {
+  if (leftOut === 0) return undefined;
+  const all = leftOut + names.length;
+  return `${leftOut} of ${all} pages had no change before the test and ${leftOut === 1 ? 'is' : 'are'} left out: R/page/day and R/change count the other ${names.length} only.`;
+}
+
+export function conditionSentences(split: Split, conditions: Conditions): readonly string[] {
+  const { learn, loss, spacingSeconds, siteOf, importance, leftOut } = conditions;
+  const left = leftOutSentence(split, leftOut);
+  const sites = siteOf === 'all' ? 'all pages are one site' : 'a site is what stands before the first slash of a name';
+  return [
+    ...(left === undefined ? [] : [left]),
+    'Every policy was allowed the same number of probes.',
+    learn === 'events'
+      ? 'Of the time to learn from, every change and its time was known (--learn events); in the test policies saw only whether a page had changed since their last probe of it.'
+      : 'Policies saw only whether a page had changed since their last probe of it.',
+    loss === 'staleness'
+      ? 'Asked for was that copies be old for as short a time as can be (--loss staleness).'
+      : 'Asked for was that changes go unseen for as short a time as can be.',
+    ...(importance
+      ? [
+          importance.kind === 'times'
+            ? `Hours of the week count as ${importance.file} says: in obsolescence and freshness, not in the mean delay.`
+            : `Pages have the weights of ${importance.file}: in obsolescence, not in the mean delay, freshness or hit rate.`,
+        ]
+      : []),
+    ...(spacingSeconds > 0 ? [`Two probes of one site were ${spacingSeconds} s apart at least; ${sites}.`] : []),
+  ];
+}
