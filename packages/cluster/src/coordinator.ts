@@ -72,7 +72,7 @@ interface TurnedPage {
 export interface TurnedLoop extends AskedLoop<TurnedPage> {
   readonly policy: {
     readonly name: string;
-    belief(page: number, nowSeconds: number): { readonly ratePerDay: number };
+    belief(page: number, nowSeconds: number): { readonly ratePerDay: number; readonly expectedPerDay?: number };
   };
   readonly collection: Iterable<TurnedPage> & {
     readonly size: number;
@@ -246,7 +246,8 @@ export class Coordinator {
     let value = 0;
     for (const { page, index, aims } of loop.collection) {
       if (page.paused) continue;
-      const rate = loop.policy.name === 'uniform' ? 1 : loop.policy.belief(index, nowMs / 1000).ratePerDay;
+      const belief = loop.policy.belief(index, nowMs / 1000);
+      const rate = loop.policy.name === 'uniform' ? 1 : (belief.expectedPerDay ?? belief.ratePerDay);
       value += Math.sqrt(aims.weight * Math.max(rateMin, Number.isFinite(rate) ? rate : 0));
     }
     this.#demand = { value: Math.max(rateMin, value), size, untilMs: nowMs + demandEveryMs };

@@ -162,6 +162,7 @@ export {
 } from './plan/vantage.ts';
 export { type PolicyEntry, policies } from './policy/catalog.ts';
 export { KeptMarket } from './policy/kept-market.ts';
+export { expectedPerDay } from './policy/policy.ts';
 export type { Belief, Choice, DearSite, Finding, MarketPrices, Policy, Watched } from './policy/policy.ts';
 export { type PolicyCollection, CollectionPolicy } from './policy/collection-policy.ts';
 export { type Fairness, FairOrder } from './policy/fair-order.ts';

@@ -7,6 +7,7 @@
  * Pages that one request serves are one entry, under the first of them, with the sum of their rates × weights.
  */
 import {
+  expectedPerDay,
   type FadingPage,
   KeptMarket,
   type Policy,
@@ -141,7 +142,7 @@ export class CollectionMarket {
     let scale = 0;
     const fading: FadingPage[] = [];
     for (const { index, aims } of [first, ...others]) {
-      const rate = this.#policy.belief(index, now).ratePerDay / daySeconds;
+      const rate = expectedPerDay(this.#policy.belief(index, now)) / daySeconds;
       if (!Number.isFinite(rate) || !(rate > 0)) continue;
       scale += aims.weight * rate;
       const fades = fadingOf(rate, aims.weight, aims);
@@ -154,7 +155,7 @@ export class CollectionMarket {
 
   /** As nearly every page is asked for: by a request of its own. */
   #enterAlone({ index, aims, site, page }: Entry, now: number): void {
-    const rate = this.#policy.belief(index, now).ratePerDay / daySeconds;
+    const rate = expectedPerDay(this.#policy.belief(index, now)) / daySeconds;
     const known = Number.isFinite(rate) && rate > 0;
     const fades = known ? fadingOf(rate, aims.weight, aims) : undefined;
     this.market.set(index, known ? aims.weight * rate : 0, site, page.spacingSeconds ?? 0, fades && together([fades]));

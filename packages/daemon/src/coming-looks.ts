@@ -3,7 +3,7 @@
  * comes when as many changes are expected since the look before as are expected at the first, at the pace of the hours of
  * the week between them. They are what would happen if nothing unusual were found meanwhile.
  */
-import type { Belief } from '@revisit/core';
+import { type Belief, expectedPerDay } from '@revisit/core';
 import type { Wait } from './page-waits.ts';
 
 const hourMs = 3_600_000;
@@ -85,7 +85,8 @@ export function comingLooks(given: Circumstances, limit: number): Coming {
   const { nowMs, week, lastLookMs, belief } = given;
   const isWanted = !(given.dueMs < Infinity);
   const inLine = isWanted && !given.wait;
-  const ratePerMs = Number.isFinite(belief.ratePerDay) ? belief.ratePerDay / dayMs : 0;
+  const perDay = expectedPerDay(belief);
+  const ratePerMs = Number.isFinite(perDay) ? perDay / dayMs : 0;
   const firstMs = Math.max(nowMs, isWanted ? nowMs : given.dueMs, given.wait?.untilMs ?? 0);
   const looks: ComingLook[] = [];
   const add = (atMs: number, sinceMs: number): void => {
@@ -108,7 +109,7 @@ export function comingLooks(given: Circumstances, limit: number): Coming {
 function gapOf({ lastLookMs, dueMs, week, priceHours, belief, weight }: Circumstances, firstMs: number) {
   if (lastLookMs !== undefined && dueMs < Infinity) return Math.max(1_000, pacedMs(week, lastLookMs, firstMs));
   // A steady page of rate r and weight w is looked at best every sqrt(2 price / (w r)).
-  const perHour = belief.ratePerDay / 24;
+  const perHour = expectedPerDay(belief) / 24;
   if (priceHours === undefined || !(priceHours > 0) || !(perHour > 0) || !Number.isFinite(perHour)) return undefined;
   return Math.max(1_000, Math.sqrt((2 * priceHours) / (weight * perHour)) * hourMs);
 }
@@ -119,9 +120,10 @@ function reasonsFor(given: Circumstances, first: ComingLook, inLine: boolean): s
   if (wait) reasons.push(`It waits: ${wait.why} until then.`);
   if (lastLookMs === undefined) return [...reasons, 'It has not been read yet: the first look makes the copy.'];
   if (inLine) reasons.push(inLineReason(given));
-  if (Number.isFinite(belief.ratePerDay))
+  const perDay = expectedPerDay(belief);
+  if (Number.isFinite(perDay))
     reasons.push(
-      `It is believed to change ${times(belief.ratePerDay)} a day, so by then ${short(first.expected)} changes are expected since the last look: a chance of ${percent(first.chance)} to find something new.`,
+      `It is believed to change ${times(perDay)} a day from now on, so by then ${short(first.expected)} changes are expected since the last look: a chance of ${percent(first.chance)} to find something new.`,
     );
   const saved = (weight * first.expected * (first.atMs - lastLookMs)) / 2 / hourMs;
   if (priceHours !== undefined && priceHours > 0 && saved > 0)

@@ -32,7 +32,7 @@ function watchSites(sites: number, kinds: boolean, models = new PageModels()): P
 /** Changes a day expected of a page that comes to a site nobody has seen. */
 function newcomer(models: PageModels, page: number, kind: 'feed' | 'html' | 'unknown'): number {
   models.open(page, [1000], 30 * day, 1000, kind);
-  return models.longRun(page, 30 * day).rate * day;
+  return models.longRun(page, 30 * day) * day;
 }
 
 test('a feed never seen, on a site never seen, is expected to change as feeds do, once feeds have shown it', () => {
@@ -47,7 +47,7 @@ test('a feed never seen, on a site never seen, is expected to change as feeds do
   models.open(600, [1000], 30 * day, 1000);
   models.isOfKind(600, 'feed');
   models.fresh(600, 30 * day);
-  expect(models.longRun(600, 30 * day).rate * day).toBeCloseTo(ofFeed!, 6);
+  expect(models.longRun(600, 30 * day) * day).toBeCloseTo(ofFeed!, 6);
 });
 
 test('one page of a kind does not speak for the kind, and without kinds all is as it was', () => {
@@ -57,7 +57,7 @@ test('one page of a kind does not speak for the kind, and without kinds all is a
   expect(newcomer(blind, 500, 'feed')).toBe(newcomer(blind, 501, 'html'));
 });
 
-test('the kind of a page and what is known of kinds come back after a restart; what an earlier version kept is taken', () => {
+test('the kind of a page and what is known of kinds come back after a restart', () => {
   const before = watchSites(12, true);
   const keys = { keyOf: (group: number) => group, groupOf: (key: number) => key };
   const saved = JSON.parse(JSON.stringify(before.saveShared(keys)));
@@ -69,9 +69,6 @@ test('the kind of a page and what is known of kinds come back after a restart; w
   expect(after.restore(0, bytes, 30 * day)).toBe(true);
   after.restoreShared(saved, keys, 30 * day);
   expect(after.save(0)).toEqual(bytes);
-  after.open(1, [0], 30 * day, 0, 'feed');
-  expect(after.restore(1, bytes.subarray(0, bytes.length - 1), 30 * day)).toBe(true);
-  expect(after.save(1)).toEqual(bytes);
   expect(newcomer(after, 500, 'feed') / newcomer(after, 501, 'html')).toBeGreaterThan(5);
   delete saved.kinds;
   new PageModels().restoreShared(saved, keys, 30 * day);

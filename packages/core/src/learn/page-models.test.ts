@@ -29,7 +29,7 @@ function lookedSixtyTimes(told: (last: number) => Told): PageModels {
 }
 
 test('a gap with fifty changes is fifty changes over the gap, and one that was counted is one that was found', () => {
-  const rateOf = (told: (last: number) => Told): number => lookedSixtyTimes(told).longRun(0, 60 * day).rate * day;
+  const rateOf = (told: (last: number) => Told): number => lookedSixtyTimes(told).longRun(0, 60 * day) * day;
   const one = rateOf(() => ({}));
   expect(rateOf(() => ({ count: 1 }))).toBe(one);
   const fifty = rateOf(() => ({ count: 50 }));
@@ -44,7 +44,7 @@ test('times that are told count one by one and say in which hours pages change',
   // Three changes between 9 and 10 every day, seen by looks at midnight.
   const times = (last: number) => ({ times: Float64Array.from([9, 9.4, 9.8], (hour) => last + hour * 3600) });
   const models = lookedSixtyTimes(times);
-  expect(models.longRun(0, 60 * day).rate * day).toBeCloseTo(3, 0);
+  expect(models.longRun(0, 60 * day) * day).toBeCloseTo(3, 0);
   const nine = models.weeks.all.values[9]!;
   const twenty = models.weeks.all.values[20]!;
   expect(nine).toBeGreaterThan(4 * twenty);
@@ -76,7 +76,7 @@ test('the time of the last change, by who has proven true, says in which hours p
 test('fifty entries whose times are known are fifty changes for every voice', () => {
   const times = (last: number) => Float64Array.from({ length: 50 }, (_, n) => last + ((n + 1) * day) / 51);
   const models = lookedSixtyTimes((last) => ({ count: 50, times: times(last) }));
-  expect(models.longRun(0, 60 * day).rate * day).toBeGreaterThan(35);
+  expect(models.longRun(0, 60 * day) * day).toBeGreaterThan(35);
   models.outlook(0, 61 * day);
   expect(models.mass).toBeGreaterThan(25);
 });

@@ -5,8 +5,8 @@
  * the changes expected since the last look comes the chance that a sibling's change was also this page's. See memory.ts,
  * week-shape.ts, activity.ts, rhythm.ts and siblings.ts for each.
  *
- * State: 63 bytes a page (last look 8, last change 8, birth 4, changes 4, memories 24, waits 14, kind 1), in typed arrays; the two
- * long-run rates beside them are a cache. Cost: O(1) a look, about ten exponentials.
+ * State: 64 bytes a page in the store (last look 6, last change 4, birth 4, changes 4, memories 24, own rate 7, waits 14, kind 1), 83 in typed
+ * arrays; the two long-run rates beside them are a cache. Cost: O(1) a look, about ten exponentials.
  * Delicate: gaps of zero length tell nothing and are skipped; a change found at every look counts at most one and a half times a look where it is not counted, so
  * a page with a clock on it is not believed to change ever faster.
  */
@@ -14,12 +14,13 @@ import { type ContentKind, contentKinds } from '../model/content-kind.ts';
 import type { GroupKeys } from '../model/kin.ts';
 import { KindRates } from './kind-rates.ts';
 import { bases, memoryScales, priorShapes } from './memory.ts';
+import type { FoundRate } from './found-rate.ts';
 import { PageKin } from './page-kin.ts';
 import { PageMemories } from './page-memories.ts';
-import { PageStates, stateBytes } from './page-states.ts';
+import { PageStates, formerStateBytes, stateBytes } from './page-states.ts';
 import { type PageWeek, PageWeeks } from './page-weeks.ts';
 import { type Parts, allParts } from './parts.ts';
-import { PriorRates, posteriorRate, rateInterval } from './prior-rates.ts';
+import { PriorRates, posteriorRate } from './prior-rates.ts';
 import { Rhythms, quantiles } from './rhythm.ts';
 import { SiteActivities } from './site-activities.ts';
 import { type Told, sharedNumber, toldNumber, toldTimes } from './told.ts';
@@ -217,6 +218,9 @@ export class PageModels {
     if (this.parts.memory) this.memories.learn(page, weekly * activity * own, activity * own, found / over);
     if (group >= 0) siblings.learn(group, siblings.unseen(group, last), said, changed ? siblingsPart : 0);
 
+    // Where there is a rest between changes a gap holds one, as gaps are shorter than the rest where it is believed.
+    if (changed && number === 0 && say < 0.5) this.states.rates.changed(page, gap);
+    else this.states.rates.counted(page, gap, changed ? Math.max(1, number) : 0);
     // A changed gap may hold several changes; how many, the model's own expectation says where nobody else does, within reason.
     const expected = changed ? Math.min(numberMax, mass > 1e-6 ? mass / -Math.expm1(-mass) : 1) : 0;
     this.remember(page, at, gap, number > 0 ? number : expected, told);
@@ -285,17 +289,22 @@ export class PageModels {
   teach(page: number, changes: Float64Array, from: number, to: number): void {
     this.states.last[page] = from;
     this.states.birth[page] = from;
+    this.states.rates.counted(page, to - from, changes.length);
     this.remember(page, to, to - from, changes.length, { times: changes });
   }
 
   /** Works out the long-run rates: a Gamma posterior whose prior mean comes from the page's groups, widest first, and its kind. */
   settle(page: number, now: number): void {
-    const mean = this.priors.of(this.kin.of(page)) * this.kinds.factor(this.states.kinds[page]!);
+    const mean = this.priorRate(page);
     const { base, birth, changes } = this.states;
     const age = Math.max(0, now - birth[page]!);
     const median = !this.parts.exploration;
     for (let b = 0; b < bases; b++)
       base[page * bases + b] = posteriorRate(priorShapes[b]!, mean, changes[page]!, age, median);
+  }
+
+  private priorRate(page: number): number {
+    return this.priors.of(this.kin.of(page)) * this.kinds.factor(this.states.kinds[page]!);
   }
 
   /** How fast the page is believed to change in each hour of the week, 1 on average. */
@@ -305,10 +314,14 @@ export class PageModels {
     return week.values.map((value) => 1 + say * (value - 1));
   }
 
-  /** Changes a second to be expected from now on, averaged over a week, and a 95 % interval. */
-  longRun(page: number, now: number): { readonly rate: number; readonly interval: readonly [number, number] } {
-    const rate = this.memories.longRun(page, Math.max(0, now - this.states.last[page]!));
-    return { rate, interval: rateInterval(rate, this.states.changes[page]!) };
+  /** Changes a second to be expected from now on, averaged over a week: what plans go by. */
+  longRun(page: number, now: number): number {
+    return this.memories.longRun(page, Math.max(0, now - this.states.last[page]!));
+  }
+
+  /** Changes a second over the time that the page has been watched, by its own looks, and a 95 % interval: what people are shown. */
+  foundRate(page: number): FoundRate {
+    return this.states.rates.of(page, this.priorRate(page));
   }
 
   save(page: number): Uint8Array {
@@ -322,12 +335,13 @@ export class PageModels {
 
   /** Takes back what `save` gave; false when the bytes are not of this form. */
   restore(page: number, bytes: Uint8Array, now: number): boolean {
-    // Earlier versions did not save the kind, which is the last byte.
-    if (bytes.length !== savedBytes && bytes.length !== savedBytes - 1) return false;
+    // Earlier versions did not save the page's own rate, and before that its kind, which is the last byte.
+    const former = bytes.length === formerBytes || bytes.length === formerBytes - 1;
+    if (bytes.length !== savedBytes && !former) return false;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (!this.states.restore(page, view, now)) return false;
-    this.rhythms.restore(page, view, stateBytes);
-    this.isOfKind(page, contentKinds[bytes[savedBytes - 1] ?? 0]);
+    if (!this.states.restore(page, view, now, former)) return false;
+    this.rhythms.restore(page, view, former ? formerStateBytes : stateBytes);
+    this.isOfKind(page, contentKinds[bytes[(former ? formerBytes : savedBytes) - 1] ?? 0]);
     // What its groups and the collection know of it comes back with the page.
     this.priors.watched(this.kin.of(page), Math.max(0, this.states.last[page]! - this.states.birth[page]!));
     this.priors.found(this.kin.of(page), this.states.changes[page]!);
@@ -364,6 +378,7 @@ export class PageModels {
 
 /** Bytes a page in the store. */
 const savedBytes = stateBytes + 2 * quantiles + 4 + 1;
+const formerBytes = savedBytes - stateBytes + formerStateBytes;
 
 export interface Shared {
   readonly guess: number;

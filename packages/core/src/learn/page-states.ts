@@ -1,14 +1,18 @@
 /**
  * What is kept of every page, in typed arrays: its last look, last change and birth, the number of its changes and their fading
- * memories; 48 bytes a page, and the same bytes in the store, as well as what kind of thing it is, in one. Beside them are a hint, which ends with the next look, and the
- * long-run rates, which are a cache.
+ * memories; 48 bytes a page, one for what kind of thing it is, and what its looks found (page-rates.ts). In the store the last look is in milliseconds and the last change by how long before it was, which
+ * together saves six. Beside them are a hint, which ends with the next look, and the long-run rates, which are a cache.
  */
 import { bases, memoryScales } from './memory.ts';
+import { PageRates, savedRateBytes } from './page-rates.ts';
 
 const scales = memoryScales.length;
 
 /** Bytes a page in the store. */
-export const stateBytes = 24 + 4 * scales;
+const ratesAt = 18 + 4 * scales;
+export const stateBytes = ratesAt + savedRateBytes;
+/** As earlier versions saved it, with both times in full. */
+export const formerStateBytes = 24 + 4 * scales;
 
 export class PageStates {
   last = new Float64Array(0);
@@ -21,6 +25,7 @@ export class PageStates {
   hints = new Float32Array(0);
   /** The place among `contentKinds`. */
   kinds = new Uint8Array(0);
+  readonly rates = new PageRates();
 
   /** Makes room; answers the number of pages there is room for when that has grown. */
   reserve(page: number): number | undefined {
@@ -34,6 +39,7 @@ export class PageStates {
     this.base = wider(this.base, new Float32Array(n * bases));
     this.hints = wider(this.hints, new Float32Array(n));
     this.kinds = wider(this.kinds, new Uint8Array(n));
+    this.rates.reserve(n);
     return n;
   }
 
@@ -43,6 +49,7 @@ export class PageStates {
     this.changedAt[page] = Number.NaN;
     this.changes[page] = 0;
     this.hints[page] = 0;
+    this.rates.open(page);
     this.counts.fill(0, page * scales, (page + 1) * scales);
   }
 
@@ -61,23 +68,30 @@ export class PageStates {
   }
 
   save(page: number, view: DataView): void {
-    view.setFloat64(0, this.last[page]!);
-    view.setFloat64(8, this.changedAt[page]!);
-    view.setFloat32(16, this.birth[page]!);
-    view.setFloat32(20, this.changes[page]!);
-    for (let k = 0; k < scales; k++) view.setFloat32(24 + 4 * k, this.counts[page * scales + k]!);
+    const last = Math.max(0, Math.round(1000 * this.last[page]!));
+    view.setUint16(0, Math.floor(last / 2 ** 32));
+    view.setUint32(2, last % 2 ** 32);
+    view.setFloat32(6, last / 1000 - this.changedAt[page]!);
+    view.setFloat32(10, this.birth[page]!);
+    view.setFloat32(14, this.changes[page]!);
+    for (let k = 0; k < scales; k++) view.setFloat32(18 + 4 * k, this.counts[page * scales + k]!);
+    this.rates.save(page, view, ratesAt);
   }
 
-  /** Takes back what `save` gave; false when it is not of this form. */
-  restore(page: number, view: DataView, now: number): boolean {
-    const last = view.getFloat64(0);
+  /** Takes back what `save` gave, or an earlier version's; false when it is not of this form. */
+  restore(page: number, view: DataView, now: number, former = false): boolean {
+    const last = former ? view.getFloat64(0) : (view.getUint16(0) * 2 ** 32 + view.getUint32(2)) / 1000;
+    const changedAt = former ? view.getFloat64(8) : last - view.getFloat32(6);
+    const at = former ? 16 : 10;
     if (!Number.isFinite(last)) return false;
     // A copy from the future (a clock that was wrong) is a copy of now.
     this.last[page] = Math.min(last, now);
-    this.changedAt[page] = Math.min(view.getFloat64(8), now);
-    this.birth[page] = Math.min(view.getFloat32(16), now);
-    this.changes[page] = Math.max(0, view.getFloat32(20));
-    for (let k = 0; k < scales; k++) this.counts[page * scales + k] = Math.max(0, view.getFloat32(24 + 4 * k));
+    this.changedAt[page] = Math.min(changedAt, now);
+    this.birth[page] = Math.min(view.getFloat32(at), now);
+    this.changes[page] = Math.max(0, view.getFloat32(at + 4));
+    for (let k = 0; k < scales; k++) this.counts[page * scales + k] = Math.max(0, view.getFloat32(at + 8 + 4 * k));
+    if (former) this.rates.restoreFormer(page, this.changes[page]!, this.last[page]! - this.birth[page]!);
+    else this.rates.restore(page, view, ratesAt);
     return true;
   }
 }

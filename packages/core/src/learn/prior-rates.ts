@@ -65,10 +65,3 @@ export function posteriorRate(
   const typical = median ? known * Math.max(0.01, 1 - 1 / (9 * known)) ** 3 : known;
   return typical / (shape / priorMean + seconds);
 }
-
-/** A 95 % interval for a rate of which so many changes are known: Wilson and Hilferty's cube for the Gamma law of that shape and one half. */
-export function rateInterval(rate: number, changes: number): readonly [number, number] {
-  const shape = changes + 0.5;
-  const bound = (z: number): number => rate * Math.max(0, 1 - 1 / (9 * shape) + z / (3 * Math.sqrt(shape))) ** 3;
-  return [bound(-1.96), bound(1.96)];
-}

@@ -64,10 +64,16 @@ export interface Choice {
 export interface Belief {
   /** The probability that our copy is what the page shows now. */
   readonly current: number;
-  /** Expected changes per day from now on, and a 95 % interval for it. */
+  /** How often the page changes, in changes per day over the time that it has been watched, and a 95 % interval: what people are shown. */
   readonly ratePerDay: number;
   readonly rateInterval: readonly [number, number];
+  /** Changes per day to be expected from now on, which plans go by; `ratePerDay` where a policy does not tell the two apart. */
+  readonly expectedPerDay?: number;
 }
+
+/** The rate by which plans go. */
+export const expectedPerDay = (belief: Pick<Belief, 'ratePerDay' | 'expectedPerDay'>): number =>
+  belief.expectedPerDay ?? belief.ratePerDay;
 
 /** What looks cost, as the market of the whole collection has it. */
 export interface MarketPrices {

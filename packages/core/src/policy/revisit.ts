@@ -208,8 +208,13 @@ export class RevisitPolicy implements Policy {
     if (!this.prices.settled) this.models.settle(page, now);
     this.models.outlook(page, now);
     const current = this.reliability.corrected(Math.exp(-this.models.mass) * (1 - this.models.together));
-    const { rate, interval } = this.models.longRun(page, now);
-    return { current, ratePerDay: rate * day, rateInterval: [interval[0] * day, interval[1] * day] };
+    const { rate, interval } = this.models.foundRate(page);
+    return {
+      current,
+      ratePerDay: rate * day,
+      rateInterval: [interval[0] * day, interval[1] * day],
+      expectedPerDay: this.models.longRun(page, now) * day,
+    };
   }
 
   weekShape(page?: number): Float64Array {

@@ -8,7 +8,7 @@
  * Cost: O(log pages) a look beyond what the policy spends.
  */
 import { KeptMarket } from '../policy/kept-market.ts';
-import type { Policy } from '../policy/policy.ts';
+import { type Policy, expectedPerDay } from '../policy/policy.ts';
 import { DueQueue } from '../time/due-queue.ts';
 import type { Kin } from '../model/kin.ts';
 import { ProbeLog } from './probe-log.ts';
@@ -168,7 +168,7 @@ class Run {
   private enter(page: number, now: number): void {
     if (!this.market) return;
     const { kin, weights } = this.options;
-    const scale = ((weights ? weights[page]! : 1) * this.policy.belief(page, now).ratePerDay) / day;
+    const scale = ((weights ? weights[page]! : 1) * expectedPerDay(this.policy.belief(page, now))) / day;
     this.market.market.set(page, scale, kin.site[page]!);
   }
 

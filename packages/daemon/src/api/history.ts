@@ -184,8 +184,10 @@ function lookRoutes(app: Api, desk: Desk): void {
         learned: Type.Optional(
           Type.Array(Type.Number(), { description: 'How fast it is believed to change in each hour, 1 on average.' }),
         ),
-        rate: Nullable(Type.Number({ description: 'Changes a day, over the whole week.' })),
-        rateInterval: Nullable(Type.Array(Nullable(Type.Number()), { description: '95 %.' })),
+        rate: Nullable(Type.Number({ description: 'Changes a day over the time that it has been watched.' })),
+        rateInterval: Nullable(
+          Type.Array(Nullable(Type.Number()), { description: '95 %; no upper bound where every look found a change.' }),
+        ),
       }),
     },
   });

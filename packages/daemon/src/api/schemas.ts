@@ -112,9 +112,16 @@ export const PageBody = named(
         Type.Number({ minimum: 0, maximum: 1, description: 'The probability that our copy is current.' }),
       ),
       rate: Nullable(
-        Type.Number({ description: 'Expected changes a day from now on. Null before the page has been seen.' }),
+        Type.Number({
+          description:
+            'Changes a day over the time that the page has been watched, as its own looks tell; what pages like it do counts only while it has shown little. Null before the page has been seen.',
+        }),
       ),
-      rateInterval: Nullable(Type.Array(Nullable(Type.Number()))),
+      rateInterval: Nullable(
+        Type.Array(Nullable(Type.Number()), {
+          description: '95 % for the rate, from its own looks alone. No upper bound where every look found a change.',
+        }),
+      ),
       nextProbe: Nullable(Time),
       waits: Nullable(
         Type.Object(

@@ -46,12 +46,15 @@ function Learned({ week }: { readonly week: Week }) {
   const { learned, rate: perDay } = week;
   const [low, high] = week.rateInterval ?? [null, null];
   const sure = low === null || high === null ? '' : `; 95 % sure of ${rate(low)} to ${rate(high)}`;
+  const least = low !== null && low > 0 && high === null ? `; 95 % sure of ${rate(low)} or more` : '';
   const perHour = (pace: number): string => (perDay === null ? `× ${number(pace, 2)}` : rate(perDay * pace));
   return (
     <section class="section">
       <h2>Learned week</h2>
       <p class="soft small">
-        {perDay === null ? 'How fast it is believed to change at each hour.' : `${rate(perDay)} on average${sure}.`}
+        {perDay === null
+          ? 'How fast it is believed to change at each hour.'
+          : `${rate(perDay)} on average${sure}${least}.`}
         {learned ? '' : ' Hours are not told apart yet.'}
       </p>
       {learned && (

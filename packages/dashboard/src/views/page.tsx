@@ -132,9 +132,11 @@ function Beliefs({ page, now }: { readonly page: Page; readonly now: number }) {
           name: 'Changes',
           value: rate(page.rate),
           note:
-            high === null || low === null
+            low === null || (high === null && low === 0)
               ? 'too few looks to say how sure'
-              : `95 %: ${number(low, 2)} to ${number(high, 2)} a day`,
+              : high === null
+                ? `95 %: ${number(low, 2)} a day or more`
+                : `95 %: ${number(low, 2)} to ${number(high, 2)} a day`,
         },
         {
           name: 'Seen so far',
