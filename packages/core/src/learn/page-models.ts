@@ -212,10 +212,12 @@ export class PageModels {
       shared > 0 ? (together * shared) / ((1 - together) * over + together * shared) : together / chance;
     const found = !changed ? 0 : shared > 0 ? shared - siblingsPart : 1;
     const credit = (own * found) / over;
-    if (this.parts.week)
+    // Where all looks find a change, likelihood rises with the rate without end, and would take with it what all pages share.
+    const teaches = !this.states.rates.foretold(page);
+    if (this.parts.week && teaches)
       this.weeks.learn(this.kin.siteOf(page), speed, last, at, shapedPart * own, credit * shapedPart * weekly, times);
-    if (this.parts.activity) this.learnActivity(page, at, (memory / activity) * own, credit * memory);
-    if (this.parts.memory) this.memories.learn(page, weekly * activity * own, activity * own, found / over);
+    if (this.parts.activity && teaches) this.learnActivity(page, at, (memory / activity) * own, credit * memory);
+    if (this.parts.memory && teaches) this.memories.learn(page, weekly * activity * own, activity * own, found / over);
     if (group >= 0) siblings.learn(group, siblings.unseen(group, last), said, changed ? siblingsPart : 0);
 
     // Where there is a rest between changes a gap holds one, as gaps are shorter than the rest where it is believed.

@@ -9,6 +9,9 @@ import { type FoundRate, foundRate } from './found-rate.ts';
 export const savedRateBytes = 7;
 
 const perLn = 3000;
+/** A page was found changed so often, and for so many times as long as it was found unchanged, before it is known to change at every look. */
+const foretoldChanges = 30;
+const foretoldShare = 40;
 const changesMost = 2 ** 24 - 1;
 /** What earlier versions kept counts for so many changes at most: how many a changed gap held was guessed with other pages' help. */
 const formerChangesMost = 8;
@@ -42,6 +45,11 @@ export class PageRates {
   changed(page: number, gap: number): void {
     this.changes[page]! += 1;
     this.changedTime[page]! += gap;
+  }
+
+  /** Whether the page is found changed at nearly every look, so that its looks tell nothing that is not known before. */
+  foretold(page: number): boolean {
+    return this.changes[page]! >= foretoldChanges && this.changedTime[page]! > foretoldShare * this.knownTime[page]!;
   }
 
   /** Changes a second, where pages like it have `priorRate`. */

@@ -1,6 +1,6 @@
 /** What the policy says of copies in a world that its model has no form for. */
 import { expect, test } from 'vitest';
-import { random } from '../simulate/random.ts';
+import { exponential, random } from '../simulate/random.ts';
 import { RevisitPolicy } from './revisit.ts';
 
 const day = 86_400;
@@ -65,4 +65,44 @@ test('a restart does not unlearn it', () => {
   expect(largest(said())).toBeLessThan(0.01);
   // What an earlier version saved is taken, and says what the model says.
   expect(largest(said('reliability'))).toBeGreaterThan(0.1);
+});
+
+/** Poisson pages, one that never changes and one that is never twice the same, a look a second: what is said of the first, and what is true. */
+function beside(seed: number): { readonly said: number; readonly held: number; readonly count: number } {
+  const waits = [33, 50, 100, 200, 333, 500];
+  const [never, always] = [waits.length, waits.length + 1];
+  const policy = new RevisitPolicy();
+  const next = random(seed);
+  const from = 1_700_000_000;
+  for (let page = 0; page <= always; page++)
+    policy.watch({ page, site: 0, folder: 0, weight: 1, spacingSeconds: 0 }, from);
+  policy.setBudget(1, from);
+  const due = waits.map((wait) => from + exponential(next, wait));
+  const seen = new Set<number>();
+  const stale = new Set<number>();
+  const sums = { said: 0, held: 0, count: 0 };
+  for (let now = from; now < from + 2000; now++) {
+    waits.forEach((wait, page) => {
+      for (; due[page]! <= now; due[page]! += exponential(next, wait)) stale.add(page);
+      if (now < from + 300 || now % 5 > 0) return;
+      sums.said += policy.belief(page, now).current;
+      sums.held += stale.has(page) ? 0 : 1;
+      sums.count++;
+    });
+    const choice = policy.next(now);
+    if (!choice || choice.at > now) continue;
+    const { page } = choice;
+    policy.started(page, now);
+    const changed = page === always || (page !== never && stale.has(page));
+    policy.looked(page, now, { kind: !seen.has(page) ? 'first' : changed ? 'changed' : 'unchanged' });
+    seen.add(page);
+    stale.delete(page);
+  }
+  return sums;
+}
+
+test('a page that changes at every look does not make the copies of others seem staler than they are', () => {
+  const runs = Array.from({ length: 12 }, (_, seed) => beside(seed + 1));
+  const sum = (of: 'said' | 'held' | 'count'): number => runs.reduce((all, run) => all + run[of], 0);
+  expect(Math.abs(sum('said') - sum('held')) / sum('count')).toBeLessThan(0.02);
 });
