@@ -1,7 +1,7 @@
 /**
  * What observers without a mandate say they have seen on the pages of a site, where home has seen something else.
  *
- *   said       home has not looked since, and nobody is tried at the URL meanwhile
+ *   said       home has not looked since it was told, and nobody is tried at the URL meanwhile
  *   overtaken  home has looked, and sees yet another page than before: so the page did change, and what the observer saw of it before
  *              that is asked for, as the past. Until then it is in the observer's journal, so whoever takes over the site loses nothing
  *   settled    home sees the same, so that it is told by that look; or sees what it saw before: nobody but the observer has
@@ -21,8 +21,8 @@ export interface Claim {
   readonly before: string;
   /** What the observer calls it; undefined where it is in no journal. */
   readonly finding: string | undefined;
-  /** It has only said that there is something to tell. */
-  readonly isUntold?: true;
+  /** It saw it before home's last look, or has only said that there is something to tell: that home sees what it saw then is nothing against it. */
+  readonly isEarlier?: true;
 }
 
 /** What a look from home makes of a claim. */
@@ -56,7 +56,7 @@ export class Claims {
   /** The observer has something to tell of a page for which nobody knows of a mandate. */
   stirred(url: string, observer: string, nowMs: number): void {
     if (!this.has(url) && this.#isHeard(observer))
-      this.#said.set(url, { observer, atMs: nowMs, print: undefined, before: '', finding: undefined, isUntold: true });
+      this.#said.set(url, { observer, atMs: nowMs, print: undefined, before: '', finding: undefined, isEarlier: true });
   }
 
   /** The observer has seen what home had. */
@@ -80,18 +80,18 @@ export class Claims {
 
   #verdict(url: string, claim: Claim, print: string | undefined): Held['verdict'] {
     const { observer } = claim;
-    if (print === undefined || (claim.print === undefined && !claim.isUntold)) return 'unseen';
+    if (print === undefined || (claim.print === undefined && !claim.isEarlier)) return 'unseen';
     if (print === claim.print) {
       this.agrees(observer);
       return 'agreed';
     }
-    if (print === claim.before && !claim.isUntold) {
+    if (print === claim.before && !claim.isEarlier) {
       this.#contradicted.set(observer, this.timesContradicted(observer) + 1);
       return 'contradicted';
     }
     if (!this.#isHeard(observer)) return 'unbelieved';
-    if (claim.finding === undefined && !claim.isUntold) return 'unseen';
-    if (!claim.isUntold) this.#unproved.set(observer, (this.#unproved.get(observer) ?? 0) + 1);
+    if (claim.finding === undefined && !claim.isEarlier) return 'unseen';
+    if (claim.print !== undefined) this.#unproved.set(observer, (this.#unproved.get(observer) ?? 0) + 1);
     this.#overtaken.set(url, { claim, asked: 0 });
     return 'overtaken';
   }

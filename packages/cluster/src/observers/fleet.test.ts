@@ -156,14 +156,14 @@ describe('a fleet', () => {
 
   describe('on trial', () => {
     const other = new TextEncoder().encode(text.replace('words', 'lies'));
-    const otherwise = (): Uint8Array => {
+    const otherwise = (more: Partial<Report> = {}): Uint8Array => {
       const { probe: _probe, ...seen } = look(2);
       const observation = {
         ...seen,
         outcome: { ...seen.outcome, body: undefined },
       } as unknown as Report['observation'];
       const counts = { agoMs: 0, looks: 1, overMs: 0, wholeBytes: 40_000, more: 0 };
-      const head = { observation, what: 'whole' as const, fingerprint: fingerprint(other), ...counts };
+      const head = { observation, what: 'whole' as const, fingerprint: fingerprint(other), ...counts, ...more };
       return packReport(head, zstdCompressSync(other));
     };
     const believed = { kind: 'refused', fault: { code: 'robot-lost' } };
@@ -217,6 +217,21 @@ describe('a fleet', () => {
       }
       expect((await route())?.observer).toBe('near');
       expect(warned).toEqual([]);
+    });
+
+    test('nor that home sees what it saw since then: it is asked for as the past', async () => {
+      fleet.fromHome(look(800));
+      await later(20_000);
+      fleet.fromHome(look(800));
+      expect((await route())?.observer).toBe('near');
+      fleet.read('near', otherwise({ agoMs: 10_000, finding: 'f1' }), probe);
+      await later(1_000);
+      asked = [];
+      fleet.fromHome(look(800));
+      expect(asked).toEqual(['look x']);
+      expect(await route()).toMatchObject({ observer: 'near', errand: { foundOnly: true } });
+      const told = fleet.read('near', otherwise({ agoMs: 11_000, finding: 'f1' }), probe);
+      expect(told).toMatchObject({ overtaken: { triedFrom: 'near', doubted: true }, toldAfterMs: 11_000 });
     });
 
     test('nor what home had seen before it and tells after it', async () => {

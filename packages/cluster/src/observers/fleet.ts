@@ -150,10 +150,9 @@ export class Fleet {
   async route(probe: Probe): Promise<{ readonly observer: string; readonly errand: Errand } | undefined> {
     // Without observers nothing is remembered of sites, or a million of them would be for nobody.
     if (this.#roster.size === 0 && !this.#sites.has(probe.site)) return undefined;
-    const { clock } = this.#parts;
     const book = this.#site(probe.site);
     while (book.moving) await book.moving;
-    const nowMs = clock.nowMs();
+    const nowMs = this.#parts.clock.nowMs();
     if (probe.plannedMs !== undefined) book.plannedMs.set(probe.url, probe.plannedMs);
     const once = { everyMs: this.#parts.spacingMs, forMs: 0 };
     const peeks = isPeek(probe);
@@ -364,20 +363,23 @@ export class Fleet {
 
   /** Whoever is only tried is measured and not believed: that it saw something else than home is for home to say. */
   #claims(observer: string, book: SiteBook, { url }: Probe, report: Report): boolean {
-    const { observation, fingerprint: print, finding } = report;
+    const { fingerprint: print, finding } = report;
     const before = this.#bodies.printOf(url) ?? '';
-    const { kind } = observation.outcome;
+    const { kind } = report.observation.outcome;
     if (kind === 'fetched' && print === before) {
       book.claims.agrees(observer);
       return false;
     }
     const saw = kind === 'fetched' || kind === 'gone' ? print : undefined;
-    book.claims.say(url, { observer, print: saw, before, atMs: this.#parts.clock.nowMs(), finding });
+    const atMs = this.#parts.clock.nowMs();
+    const isEarlier = finding !== undefined && atMs - report.agoMs < (book.homeMs.get(url) ?? -Infinity);
+    book.claims.say(url, { observer, print: saw, before, atMs, finding, ...(isEarlier ? { isEarlier } : {}) });
     return true;
   }
 
   /** Home has looked too: what of a claim is told by that, asked for, or not believed. */
   #holdAgainst(book: SiteBook, { site, url, atMs, pageIds }: Probe, print: string | undefined): void {
+    book.homeMs.set(url, Math.max(atMs, book.homeMs.get(url) ?? -Infinity));
     const held = book.claims.heldAgainst(url, atMs, print);
     if (!held) return;
     const { observer, finding, verdict } = held;

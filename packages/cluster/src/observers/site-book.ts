@@ -53,6 +53,8 @@ export interface SiteBook {
   readonly contested: Map<string, { readonly print: string; readonly atMs: number }>;
   /** When the observer last said of each URL what it is. */
   readonly toldMs: Map<string, number>;
+  /** When the last look from home at each URL left. */
+  readonly homeMs: Map<string, number>;
   /** When a look from home at each URL of an observer's site left. */
   readonly auditedMs: Map<string, number>;
 }
@@ -76,6 +78,7 @@ export function freshBook(): SiteBook {
     foundOnly: new Set(),
     contested: new Map(),
     toldMs: new Map(),
+    homeMs: new Map(),
     auditedMs: new Map(),
   };
 }
