@@ -37,13 +37,15 @@ export function profileTrouble(
   values: ArrayLike<number>,
   period?: number,
 ): { readonly field: 'breaks' | 'values' | 'period'; readonly allowed: string } | undefined {
-  const b = Array.from(breaks);
-  if (b.length < 2 || !b.every((x, i) => Number.isFinite(x) && (i === 0 || x > b[i - 1])))
-    return { field: 'breaks', allowed: 'at least two ascending finite numbers are expected' };
+  const b = breaks;
+  let ascending = b.length >= 2;
+  for (let i = 0; i < b.length && ascending; i++) ascending = Number.isFinite(b[i]) && (i === 0 || b[i] > b[i - 1]);
+  if (!ascending) return { field: 'breaks', allowed: 'at least two ascending finite numbers are expected' };
   if (values.length !== b.length - 1)
     return { field: 'values', allowed: `one value less than there are breaks (${b.length - 1}) is expected` };
-  if (!Array.from(values).every((x) => Number.isFinite(x) && x >= 0))
-    return { field: 'values', allowed: 'finite numbers of at least 0 are expected' };
+  for (let i = 0; i < values.length; i++)
+    if (!(Number.isFinite(values[i]) && values[i] >= 0))
+      return { field: 'values', allowed: 'finite numbers of at least 0 are expected' };
   const span = b[b.length - 1] - b[0];
   if (period !== undefined && !(Math.abs(period - span) <= 1e-9 * span))
     return { field: 'period', allowed: `the distance from the first break to the last (${span}) is expected` };
@@ -172,18 +174,34 @@ export interface Pieces {
 }
 
 export function piecesOn(p: Profile, from: number, to: number): Pieces {
-  const cuts: number[] = [from];
+  const breaks = breaksOn(p, from, to);
+  return { breaks, values: valuesOn(p, breaks) };
+}
+
+/** The beginning of a window, the profile's breaks within it, and its end. */
+function breaksOn(p: Profile, from: number, to: number): Float64Array {
   const period = p.period ?? 0;
+  const firstTurn = turn(p, from);
   const lastTurn = turn(p, to);
+  const cuts = new Float64Array((lastTurn - firstTurn + 1) * p.breaks.length + 2);
+  let size = 1;
+  cuts[0] = from;
   // Breaks are `turn · period + break`, with the same rounding every time, so that two profiles' equal breaks are equal.
-  for (let k = turn(p, from); k <= lastTurn; k++) {
+  for (let k = firstTurn; k <= lastTurn; k++) {
     for (let i = 0; i < p.breaks.length; i++) {
       const cut = p.breaks[i] + k * period;
-      if (cut > cuts[cuts.length - 1] && cut < to) cuts.push(cut);
+      if (cut > cuts[size - 1] && cut < to) cuts[size++] = cut;
     }
   }
-  const values = Float64Array.from(cuts, (cut, i) => valueAt(p, (cut + (cuts[i + 1] ?? to)) / 2));
-  return { breaks: Float64Array.from([...cuts, to]), values };
+  cuts[size++] = to;
+  return cuts.slice(0, size);
+}
+
+/** The profile's value on each of the pieces between these breaks, in which it is constant. */
+function valuesOn(p: Profile, breaks: Float64Array): Float64Array {
+  const values = new Float64Array(breaks.length - 1);
+  for (let i = 0; i < values.length; i++) values[i] = valueAt(p, (breaks[i] + breaks[i + 1]) / 2);
+  return values;
 }
 
 /** Two profiles on the pieces of both, over a window. */
@@ -194,14 +212,10 @@ export interface SharedPieces {
 }
 
 export function sharedPieces(p: Profile, q: Profile, from: number, to: number): SharedPieces {
-  const ends = isConstant(q) ? { breaks: new Float64Array([from, to]) } : piecesOn(q, from, to);
-  const own = isConstant(p) ? { breaks: new Float64Array([from, to]) } : piecesOn(p, from, to);
-  const breaks = mergeAscending(own.breaks, ends.breaks);
-  const middle = (i: number): number => (breaks[i] + breaks[i + 1]) / 2;
-  const count = breaks.length - 1;
-  const first = Float64Array.from({ length: count }, (_, i) => valueAt(p, middle(i)));
-  const second = Float64Array.from({ length: count }, (_, i) => valueAt(q, middle(i)));
-  return { breaks, first, second };
+  const ends = isConstant(q) ? new Float64Array([from, to]) : breaksOn(q, from, to);
+  const own = isConstant(p) ? new Float64Array([from, to]) : breaksOn(p, from, to);
+  const breaks = mergeAscending(own, ends);
+  return { breaks, first: valuesOn(p, breaks), second: valuesOn(q, breaks) };
 }
 
 function mergeAscending(a: Float64Array, b: Float64Array): Float64Array {
