@@ -1,4 +1,5 @@
 /** What pages' own pasts lead to expect of a gap after their last look (memory.ts), and of the time from then on. */
+import { FreshAhead } from './fresh-ahead.ts';
 import { MemoryWeights, bases, burstScales, contextOf, contexts, featureCount, memoryScales } from './memory.ts';
 import type { PageStates } from './page-states.ts';
 
@@ -15,6 +16,9 @@ export class PageMemories {
   private readonly states: PageStates;
   private readonly byContext = Array.from({ length: contexts }, () => new MemoryWeights());
   private readonly features = new Float64Array(featureCount);
+  private readonly fresh = new FreshAhead();
+  /** Changes still expected of each memory. */
+  private readonly left = new Float64Array(scales);
 
   constructor(states: PageStates) {
     this.states = states;
@@ -96,24 +100,18 @@ export class PageMemories {
     return rate;
   }
 
-  /**
-   * The mean intensity over the steady wait after a look of this cost, sqrt(2 cost / r) with the long-run rate r, over the intensity
-   * `gap` after the last look: of a burst little lasts so long.
-   */
-  lasting(page: number, gap: number, cost: number): number {
+  /** What fresh copies ask for `gap` after the last look, where a look costs so much and changes come at `rate` now. */
+  ahead(page: number, gap: number, cost: number, rate: number): FreshAhead {
     const { weights } = this.of(page);
     const steady = this.steady(page);
-    if (!(steady > 0 && cost > 0)) return 1;
-    const wait = Math.sqrt((2 * cost) / steady);
-    let rate = steady;
-    let mean = steady;
+    let plain = steady;
     for (let k = 0; k < scales; k++) {
-      const scale = memoryScales[k]!;
-      const left = weights[bases + k]! * this.states.counts[page * scales + k]! * Math.exp(-gap / scale);
-      rate += left / scale;
-      mean += (left * -Math.expm1(-wait / scale)) / wait;
+      const count = this.states.counts[page * scales + k]!;
+      this.left[k] = count < 1e-6 ? 0 : weights[bases + k]! * count * Math.exp(-gap / memoryScales[k]!);
+      plain += this.left[k]! / memoryScales[k]!;
     }
-    return mean / rate;
+    this.fresh.plan(cost, steady, this.left, plain > 0 ? rate / plain : 0, this.states.changes[page]!);
+    return this.fresh;
   }
 
   save(): number[][] {

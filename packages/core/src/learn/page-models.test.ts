@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { FreshAhead } from './fresh-ahead.ts';
 import { PageModels } from './page-models.ts';
 import type { Told } from './told.ts';
 
@@ -81,16 +82,23 @@ test('fifty entries whose times are known are fifty changes for every voice', ()
   expect(models.mass).toBeGreaterThan(25);
 });
 
-test('what lasts of an intensity is all of it where nothing happened, and little of a burst', () => {
+test('in a burst less is to be missed before a look than of a page that always changes so fast, where looks are far apart', () => {
   const models = new PageModels();
   models.guessRate(1 / (30 * day));
   models.open(0, [0], 0);
-  expect(models.lasting(0, day, 3600)).toBe(1);
   for (let look = 1; look <= 20; look++) models.learn(0, 10 * day + look * 300, true);
   const now = 10 * day + 6000;
-  const short = models.lasting(0, now, 60);
-  const long = models.lasting(0, now, 12 * 3600);
-  expect(long).toBeLessThan(0.5 * short);
-  expect(long).toBeGreaterThan(0);
-  expect(models.lasting(0, 200 * day, 12 * 3600)).toBeGreaterThan(0.9);
+  models.outlook(0, now);
+  const { rate } = models;
+  const missed = (at: number, cost: number): number => models.freshAhead(0, at, cost, rate).missed;
+  const steady = (cost: number): number => {
+    const ahead = new FreshAhead();
+    ahead.plan(cost, rate, new Float64Array(6), 1, models.known(0));
+    return ahead.missed;
+  };
+  expect(missed(now, 0.5) / steady(0.5)).toBeGreaterThan(0.9);
+  expect(missed(now, 0.5) / steady(0.5)).toBeLessThan(1.1);
+  expect(missed(now, 120)).toBeLessThan(0.98 * steady(120));
+  // Months later what is left of the intensity stays.
+  expect(missed(200 * day, 20) / steady(20)).toBeGreaterThan(0.9);
 });

@@ -12,6 +12,7 @@
  */
 import { type ContentKind, contentKinds } from '../model/content-kind.ts';
 import type { GroupKeys } from '../model/kin.ts';
+import type { FreshAhead } from './fresh-ahead.ts';
 import { KindRates } from './kind-rates.ts';
 import { bases, memoryScales, priorShapes } from './memory.ts';
 import type { FoundRate } from './found-rate.ts';
@@ -120,9 +121,10 @@ export class PageModels {
   }
 
   /** The factor that the pages of its site and speed have now. */
-  activity(page: number, now: number): number {
-    const wide = this.kin.of(page).at(-1);
-    return wide === undefined || !this.parts.activity ? 1 : this.activities.factor(wide, this.speed(page), now);
+  activity(page: number, now: number, speed = this.speed(page)): number {
+    const groups = this.kin.of(page);
+    if (groups.length === 0 || !this.parts.activity) return 1;
+    return this.activities.factor(groups[groups.length - 1]!, speed, now);
   }
 
   /** What is to be expected of the page at `now`, left in `mass`, `rate` and `together`. */
@@ -132,11 +134,12 @@ export class PageModels {
     this.memories.expect(page, gap);
     let { mass, rate } = this.memories;
     const { burstMass, burstRate } = this.memories;
-    const activity = this.activity(page, now);
+    const speed = this.speed(page);
+    const activity = this.activity(page, now, speed);
     this.even = (rate + burstRate) * activity;
     this.evenMass = (mass + burstMass) * activity;
     const week = this.week(page);
-    this.weekSay = this.parts.week ? week.say(this.speed(page)) : 0;
+    this.weekSay = this.parts.week ? week.say(speed) : 0;
     mass *= 1 + this.weekSay * (gap > 0 ? week.between(last, now) / gap - 1 : 0);
     rate *= 1 + this.weekSay * (week.at(now) - 1);
     mass = (mass + burstMass) * activity;
@@ -154,9 +157,14 @@ export class PageModels {
     this.together = this.shared(page, last);
   }
 
-  /** What of the intensity at `now` will last over the wait after a look of this cost, 0 to 1. */
-  lasting(page: number, now: number, cost: number): number {
-    return this.memories.lasting(page, Math.max(0, now - this.states.last[page]!), cost);
+  /** What fresh copies ask of the page at `now`, where a look costs so much and changes come at `rate`. */
+  freshAhead(page: number, now: number, cost: number, rate: number): FreshAhead {
+    return this.memories.ahead(page, Math.max(0, now - this.states.last[page]!), cost, rate);
+  }
+
+  /** How many changes of the page are known. */
+  known(page: number): number {
+    return this.states.changes[page]!;
   }
 
   /** How far the page's rhythm is to be believed, and when its next stretch ends after `now`; Infinity beyond the last. */
@@ -189,7 +197,7 @@ export class PageModels {
     const speed = this.speed(page);
     const week = this.week(page);
     const weekly = this.parts.week ? 1 + week.say(speed) * (week.between(last, at) / gap - 1) : 1;
-    const activity = this.activity(page, at);
+    const activity = this.activity(page, at, speed);
     const shapedPart = (plain - burst) * activity;
     const memory = shapedPart * weekly + burst * activity;
     const say = this.rhythmSay(page);

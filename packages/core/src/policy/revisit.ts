@@ -5,10 +5,9 @@
  * a price c per look, loss grows as w a U. For a steady page the best gap g between looks minimises w a r g / 2 + c / g, so
  * a look is due when U = r g = sqrt(2 c r / (w a)). The same mark holds when r moves, or when U leaps because a sibling was
  * found changed: from then on every second costs more than the average second of the best plan, so waiting cannot pay.
- * For staleness (a copy is stale or not, however many changes were missed) the mark is 1 - (1 + U) exp(-U) = c r / (w a),
- * and a page that changes faster than looks can follow is left alone. What a look brings there is the time that the copy stays
- * fresh, so r is the intensity over the wait after it; and as long as 1 - exp(-U) < c r / (w a) with the intensity of now, the end of
- * a burst is waited for, as a copy of its middle would be stale again at once. Where r is steady the first implies the second.
+ * For staleness (a copy is stale or not, however many changes were missed) a look is due when the copy is stale with the chance that
+ * looks from now on would leave at the end of each wait (learn/fresh-ahead.ts): for a steady page 1 - (1 + U) exp(-U) = c r / (w a), and
+ * a page that changes faster than looks can follow is left alone.
  * The price is the market's, corrected, or follows the budget where there is none (look-prices.ts). A page about which
  * little is known has the mean of a wide posterior for its rate, which is more than most such pages have: it is looked at for what
  * may be learned, by the same mark.

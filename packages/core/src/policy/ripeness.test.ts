@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { FreshAhead, counted } from '../learn/fresh-ahead.ts';
+import { memoryScales } from '../learn/memory.ts';
 import type { PageModels } from '../learn/page-models.ts';
 import { WeekShape } from '../learn/week-shape.ts';
 import type { LookPrices } from './look-prices.ts';
@@ -6,8 +8,18 @@ import { type Asked, Ripeness } from './ripeness.ts';
 
 const day = 86_400;
 
-/** The ripeness of a page, a day after its last look, of which this is believed. */
-function ripeness(loss: NonNullable<Asked['loss']>, mass: number, together: number, price: number, lasts = 1): number {
+/** A rate known as well as can be. */
+const wellKnown = 1e9;
+
+/** The ripeness of a page, a day after its last look, of which this is believed; `brief` of its intensity will be over within hours. */
+function ripeness(
+  loss: NonNullable<Asked['loss']>,
+  mass: number,
+  together: number,
+  price: number,
+  brief = 0,
+  known = wellKnown,
+): number {
   const outlook = { mass, together, rate: 1 / day, even: 1 / day, evenMass: mass, weekSay: 0 };
   const week = new WeekShape();
   const models = {
@@ -16,7 +28,13 @@ function ripeness(loss: NonNullable<Asked['loss']>, mass: number, together: numb
     week: () => week,
     outlook: () => {},
     lastLook: () => 0,
-    lasting: () => lasts,
+    known: () => known,
+    freshAhead: (_page: number, _now: number, cost: number, rate: number): FreshAhead => {
+      const ahead = new FreshAhead();
+      const left = memoryScales.map((scale, k) => (k === 1 ? brief * rate * scale : 0));
+      ahead.plan(cost, (1 - brief) * rate, left, 1, known);
+      return ahead;
+    },
   };
   const prices = { of: () => price };
   const all = new Ripeness(models as unknown as PageModels, prices as unknown as LookPrices, { loss });
@@ -33,7 +51,7 @@ test('a sibling’s change is one change more for delays, and for fresh copies a
       );
       expect(ripeness('staleness', mass, together, 0.1 * day)).toBeCloseTo(
         ripeness('staleness', mass - Math.log(1 - together), 0, 0.1 * day),
-        9,
+        7,
       );
     }
 });
@@ -45,13 +63,21 @@ test('a page surely changed is looked at even where looks are dear, one that may
   expect(ripeness('staleness', 30, 0, 1.1 * day)).toBeLessThan(1);
 });
 
-test('a burst that will not last is looked at for fresh copies, once it is likelier to be stale than to change again for the price', () => {
-  // At a steady rate the first mark of the two decides.
-  expect(ripeness('staleness', 0.7, 0, 0.3 * day)).toBeLessThan(1);
-  expect(ripeness('staleness', 0.7, 0, 0.3 * day, 0.1)).toBeGreaterThan(1);
-  expect(ripeness('staleness', 0.3, 0, 0.3 * day, 0.1)).toBeLessThan(1);
-  expect(ripeness('staleness', 30, 0, 1.1 * day, 0.1)).toBeLessThan(1);
-  expect(ripeness('obsolescence', 0.7, 0, 0.3 * day, 0.1)).toBe(ripeness('obsolescence', 0.7, 0, 0.3 * day));
+test('a burst that will not last has fresh copies looked at sooner than a rate that will, and later than when it is over', () => {
+  const burst = (brief: number): number => ripeness('staleness', 1, 0, 0.3 * day, brief);
+  expect(burst(0)).toBeLessThan(1);
+  expect(burst(0.9)).toBeGreaterThan(1);
+  expect(burst(0.5)).toBeGreaterThan(burst(0));
+  expect(burst(0.5)).toBeLessThan(burst(0.9));
+  // Delays go by what has been missed and the intensity of now.
+  expect(ripeness('obsolescence', 0.7, 0, 0.3 * day, 0.9)).toBe(ripeness('obsolescence', 0.7, 0, 0.3 * day));
+});
+
+test('a page of which little is known is less surely stale, but not given up', () => {
+  expect(counted(2, 0)).toBeCloseTo(Math.log(3), 9);
+  expect(counted(2, wellKnown)).toBeCloseTo(2, 6);
+  expect(ripeness('staleness', 30, 0, 1.1 * day, 0, 0)).toBeGreaterThan(1);
+  expect(ripeness('staleness', 30, 0, 1.1 * day)).toBeLessThan(0.99);
 });
 
 test('for few changes both marks are one', () => {

@@ -5,6 +5,7 @@
  *
  * Cost: a dozen evaluations of a page's model for a due time; where hours differ, up to some dozens more.
  */
+import { counted } from '../learn/fresh-ahead.ts';
 import type { PageModels } from '../learn/page-models.ts';
 import { fadingOf, saved } from '../loss/fading.ts';
 import { type BestHour, mayMatter } from './best-hour.ts';
@@ -96,27 +97,31 @@ export class Ripeness {
     const { weight } = terms;
     const price = this.priceOf(page);
     const hours = this.hoursThatMatter(page);
-    const lasting = this.isForStaleness(terms) ? models.lasting(page, now, price / weight) : 1;
-    if (hours) return this.overMark(terms, models.evenMass, (price * models.even) / (weight * hours.usual), lasting);
+    const forFresh = this.isForStaleness(terms);
+    if (hours) {
+      const worth = weight * hours.usual;
+      if (forFresh) return this.staleRipeness(page, now, models.evenMass, models.even, price / worth);
+      return (models.evenMass + models.together) / Math.sqrt((2 * price * models.even) / worth);
+    }
     const worth = weight * (evenly ? 1 : this.hours.at(terms, now));
     if (terms.fades)
       return this.fadingRipeness(terms, models.mass + models.together, now - models.lastLook(page), worth, price);
-    return this.overMark(terms, models.mass, (price * models.rate) / worth, lasting);
+    if (forFresh) return this.staleRipeness(page, now, models.mass, models.rate, price / worth);
+    return (models.mass + models.together) / Math.sqrt((2 * price * models.rate) / worth);
   }
 
   private isForStaleness(terms: Terms): boolean {
     return (terms.loss ?? this.asked.loss) === 'staleness';
   }
 
-  /** After `outlook`: what was missed against the marks of revisit.ts; `mark` is price x intensity / worth, of which a part lasts. */
-  private overMark(terms: Terms, mass: number, mark: number, lasting: number): number {
-    const { together } = this.models;
-    if (!this.isForStaleness(terms)) return (mass + together) / Math.sqrt(2 * mark);
-    // A copy is fresh with exp(-mass), and if no sibling's change was its own: the changes that would leave as small a chance.
-    const missed = mass - Math.log1p(-Math.min(together, surelyTogether));
-    // For small U both losses have the same mark: 1 - (1 + U) exp(-U) is U^2 / 2 there.
-    const freed = missed < 1e-3 ? missed ** 2 / 2 : Math.max(0, 1 - (1 + missed) * Math.exp(-missed));
-    return Math.min(Math.sqrt(freed / (mark * lasting)), -Math.expm1(-missed) / mark);
+  /** After `outlook`: what was missed, over what will be when the look after one now is due (learn/fresh-ahead.ts). */
+  private staleRipeness(page: number, now: number, mass: number, rate: number, cost: number): number {
+    const { models } = this;
+    // A copy is fresh if its own changes did not come and no sibling's was its own: the changes that would leave as small a chance.
+    const missed = counted(mass, models.known(page)) - Math.log1p(-Math.min(models.together, surelyTogether));
+    if (!(missed > 0)) return 0;
+    const ahead = models.freshAhead(page, now, cost, rate);
+    return ahead.missed < Infinity ? missed / ahead.missed : -Math.expm1(-missed) * Math.sqrt(ahead.worth);
   }
 
   /** The mark of a page whose changes fade (loss/fading.ts), at the rate at which they are believed to have come. */
