@@ -29,4 +29,14 @@ test('what is no crawl history is refused with its row', () => {
       sentence: expect.stringContaining('history row 2'),
     });
   expect(readCrawlHistory('\n', start).kind).toBe('refused');
+  expect(readCrawlHistory(`${first}8\t\t[[1, 0]]`, start).kind).toBe('refused');
+});
+
+test('looks whose gap or finding cannot be are refused, not counted as changes', () => {
+  const first = '7\t3\t[[1, 0]]\n';
+  for (const look of ['[1, "0"]', '[1, "1"]', '[1, 7]', '[-5, 1]', '[1, null]', '["1", 0]', '[1, 0, 0]'])
+    expect(readCrawlHistory(`${first}8\t1\t[[1, 1], ${look}]`, start), look).toEqual({
+      kind: 'refused',
+      sentence: `history row 2: look 2 is ${look.replaceAll(' ', '')}; [gap_days, changed] with a gap of at least 0 and 0 or 1 (False or True) is expected`,
+    });
 });

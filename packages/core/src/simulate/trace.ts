@@ -126,15 +126,18 @@ export function historyRows(start: number): TraceRows {
       if (line.trim() === '') return undefined;
       const [id, offset, list] = line.split('\t');
       const history = list === undefined ? undefined : lookList(list);
-      const from = Number(offset);
+      const from = offset?.trim() ? Number(offset) : Number.NaN;
       if (id === undefined || !history || !Number.isFinite(from)) {
         if (row === 1 && !line.includes('[[')) return undefined;
         return `history row ${row}: "${line.slice(0, 60)}" is not id, offset and [[gap_days, changed], …] between tabs`;
       }
+      const wrong = history.findIndex((look) => !isLook(look));
+      if (wrong >= 0)
+        return `history row ${row}: look ${wrong + 1} is ${JSON.stringify(history[wrong])}; [gap_days, changed] with a gap of at least 0 and 0 or 1 (False or True) is expected`;
       const times = gathered.listOf(id);
       let days = from;
       times.push(start + Math.round(days * 86_400));
-      for (const [gap, changed] of history) {
+      for (const [gap, changed] of history as readonly Look[]) {
         days += gap;
         if (changed) times.push(start + Math.round(days * 86_400));
       }
@@ -147,12 +150,18 @@ export function historyRows(start: number): TraceRows {
   };
 }
 
-function lookList(text: string): readonly (readonly [number, number | boolean])[] | undefined {
+type Look = readonly [gapDays: number, changed: 0 | 1 | boolean];
+
+function isLook(value: unknown): value is Look {
+  if (!Array.isArray(value) || value.length !== 2) return false;
+  const [gap, changed] = value as unknown[];
+  return Number.isFinite(gap) && (gap as number) >= 0 && [0, 1, false, true].some((word) => word === changed);
+}
+
+function lookList(text: string): readonly unknown[] | undefined {
   try {
     const list: unknown = JSON.parse(text.toLowerCase());
-    const good =
-      Array.isArray(list) && list.every((pair) => Array.isArray(pair) && pair.length === 2 && Number.isFinite(pair[0]));
-    return good ? (list as [number, number | boolean][]) : undefined;
+    return Array.isArray(list) ? list : undefined;
   } catch {
     return undefined;
   }

@@ -117,6 +117,13 @@ test('the 14-week set’s form, weights, spacing and events are understood', asy
   expect(ended.err).toBe('');
   expect(ended.code).toBe(0);
   expect(ended.out).toContain('480 probes over 8 pages');
+
+  writeFileSync(weights, 'http://0\t5\nhttp://1\t0.5\n');
+  const strange = await revisit([...words, '--importance', weights]);
+  expect([strange.code, strange.out]).toEqual([2, '']);
+  expect(strange.err).toMatch(
+    /--importance .*urlid_imp\.tsv: names none of the trace’s sources, only such as "http:\/\/0"; rows of source,weight with names such as "0" are expected\n$/,
+  );
 });
 
 test('a policy that cannot be brought to the budget is named beside the result', async () => {

@@ -107,6 +107,13 @@ async function prepared(options: SimulateOptions, call: Asked, source: Source): 
   const bad = (sentence: string) => ({ kind: 'wrong', sentence }) as const;
   const { trace, watched = trace.names.length } = source;
   const own = options.data !== undefined;
+  const { importance } = call;
+  if (importance?.kind === 'pages' && !trace.names.some((name) => importance.weightOf.has(name))) {
+    const [first] = importance.weightOf.keys();
+    return bad(
+      `--importance ${options.importance}: names none of the ${own ? 'pages' : 'trace’s sources'}, only such as ${JSON.stringify(first)}; rows of source,weight with names such as ${JSON.stringify(trace.names[0])} are expected`,
+    );
+  }
   const [trainSeconds, testSeconds] = spansOf(call, trace, own);
   const short = tooShort(call, options, trace);
   if (short !== undefined) return bad(short);
