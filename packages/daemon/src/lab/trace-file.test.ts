@@ -43,7 +43,14 @@ test('what is no trace is refused with its row, wherever pieces end', async () =
     });
   for (const [file, words] of [
     [written('empty.csv', ''), 'holds no events'],
-    [written('cut.csv.gz', gzipSync(csv).subarray(0, 60)), 'cannot be read (Z_BUF_ERROR)'],
+    [
+      written('cut.csv.gz', gzipSync(csv).subarray(0, 60)),
+      'cut.csv.gz: is cut off, its gzip ends in the middle; the whole file is expected',
+    ],
+    [
+      written('bent.csv.gz', gzipSync(csv).fill(7, 20, 60)),
+      'bent.csv.gz: is damaged, its gzip cannot be unpacked (Z_DATA_ERROR); a whole file is expected',
+    ],
     [join(folder, 'nowhere.csv'), 'cannot be read (ENOENT)'],
   ] as const)
     expect(await readTrace(file)).toMatchObject({ kind: 'wrong', sentence: expect.stringContaining(words) as string });

@@ -77,6 +77,14 @@ async function* rowsOf(file: string, limits: ReadingLimits): AsyncGenerator<read
 function unreadable(file: string, error: unknown): { readonly kind: 'wrong'; readonly sentence: string } {
   if (error instanceof Unfit) return { kind: 'wrong', sentence: `${file}: ${error.message}` };
   const { code, message } = error as NodeJS.ErrnoException;
+  // zlib's words for input that ends before the archive does.
+  if (code === 'Z_BUF_ERROR')
+    return { kind: 'wrong', sentence: `${file}: is cut off, its gzip ends in the middle; the whole file is expected` };
+  if (code?.startsWith('Z_'))
+    return {
+      kind: 'wrong',
+      sentence: `${file}: is damaged, its gzip cannot be unpacked (${code}); a whole file is expected`,
+    };
   return { kind: 'wrong', sentence: `${file}: cannot be read (${code ?? message}); a readable file is expected` };
 }
 
