@@ -302,3 +302,25 @@ test('progress is told every few dozen steps, be they looks or waits', () => {
     expect(Math.max(...steps), name).toBeLessThan(0.15);
   }
 });
+
+test('page weights weigh obsolescence, and neither the mean delay nor freshness', () => {
+  const split = splitTrace(
+    traceOf([
+      ['a', 0],
+      ['b', 0],
+      ['a', 7200],
+      ['b', 7200 + 3600],
+      ['a', 14_400],
+    ]),
+    3600,
+    10_800,
+  );
+  const log = new ProbeLog();
+  log.add(0, 9000);
+  const [even, weighed] = [undefined, Float64Array.of(10, 1)].map((weights) =>
+    scoreProbes(split, log, undefined, weights),
+  );
+  expect(weighed).toMatchObject({ freshness: even!.freshness, meanDelayHours: even!.meanDelayHours });
+  expect(even!.freshness).toBeCloseTo(1 - (0.5 + 1) / 6, 9);
+  expect([even!.obsolescence, weighed!.obsolescence]).toEqual([1.5, 6]);
+});

@@ -20,7 +20,10 @@ export interface Score {
   readonly meanDelayHours: number;
   /** Change-hours, each hour weighed by its importance and the page's weight. */
   readonly obsolescence: number;
-  /** Share of page-time (weighed by importance) in which the copy was what the page showed. */
+  /**
+   * Share of page-time in which the copy was what the page showed. Times are weighed by their importance; pages count alike whatever
+   * their weights, as a page's hour is an hour of page-time.
+   */
   readonly freshness: number;
   /** Share of probes that found a change. */
   readonly hitRate: number;

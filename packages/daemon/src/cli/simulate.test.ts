@@ -193,7 +193,7 @@ test('pages without a change before the test are told of as left out, and a budg
   const words = ['simulate', '--trace', trace, '--train', '200s', '--test', '100s', '--policies', 'uniform'];
   const ended = await revisit([...words, '--budget', '10/change']);
   expect(ended.out).toContain(
-    '1 of 2 pages had no change before the test and is left out: R/page/day and R/change count the other 1 only.',
+    '1 of 2 pages had no change in the time to learn from and is left out: R/page/day and R/change count the other 1 only.',
   );
   expect(JSON.parse((await revisit([...words, '--budget', '10/change', '--json'])).out)).toMatchObject({ leftOut: 1 });
   const none = await revisit(words);

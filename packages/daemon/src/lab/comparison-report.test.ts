@@ -80,7 +80,7 @@ test('what was asked for is told, and who is best goes by it', () => {
   const weighed = html({ importance: { file: 'weights.csv', kind: 'pages' }, leftOut: 2 });
   expect(best(weighed)).toEqual(['× best obsolescence', '1.00', '3.00']);
   expect(weighed).toContain('1 page, 730 changes in 730 days of test');
-  expect(weighed).toContain('2 of 3 pages had no change before the test and are left out');
+  expect(weighed).toContain('2 of 3 pages had no change in the time to learn from and are left out');
   expect(weighed).toContain('every change and its time was known (--learn events)');
   expect(weighed).toContain('Pages have the weights of weights.csv');
   expect(weighed).toContain('60 s apart at least; all pages are one site');

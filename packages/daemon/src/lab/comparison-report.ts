@@ -186,5 +186,5 @@ export function comparisonHtml(
     `${many(split.names.length, 'page')}, ${many(split.testChanges, 'change')} in ${lengthOf(testSeconds)} of test after ${lengthOf(split.testStart - split.trainStart)} to learn from.`,
     ...conditionSentences(split, conditions),
   ];
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title><style>${style}</style></head><body><h1>${escape(title)}</h1><p>${about.map(escape).join(' ')}</p>${tables.join('')}<h2>Pictures${escape(at)}</h2><div class="plots">${plots.map(plotSvg).join('')}</div>${main.compared.map((one) => weeks(one, at)).join('')}</body></html>\n`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title><style>${style}</style></head><body><h1>${escape(title)}</h1><p>${about.map(escape).join(' ')}</p>${tables.join('')}<h2>Pictures</h2><div class="plots">${plots.map(plotSvg).join('')}</div>${main.compared.map((one) => weeks(one, at)).join('')}</body></html>\n`;
 }

@@ -6,7 +6,7 @@ export interface Conditions extends Pick<Comparison, 'learn' | 'loss' | 'spacing
   readonly siteOf: string;
   /** The file that says what counts more: times of the week, or pages. */
   readonly importance?: { readonly file: string; readonly kind: 'times' | 'pages' };
-  /** Sources that had no change before the test. */
+  /** Sources that had no change in training. */
   readonly leftOut: number;
 }
 
@@ -33,7 +33,7 @@ export function aimOf({ loss, importance }: Conditions): {
 export function leftOutSentence({ names }: Split, leftOut: number): string | undefined {
   if (leftOut === 0) return undefined;
   const all = leftOut + names.length;
-  return `${leftOut} of ${all} pages had no change before the test and ${leftOut === 1 ? 'is' : 'are'} left out: R/page/day and R/change count the other ${names.length} only.`;
+  return `${leftOut} of ${all} pages had no change in the time to learn from and ${leftOut === 1 ? 'is' : 'are'} left out: R/page/day and R/change count the other ${names.length} only.`;
 }
 
 export function conditionSentences(split: Split, conditions: Conditions): readonly string[] {
