@@ -80,9 +80,12 @@ export class RollingMarket {
    * would lose by it.
    */
   choose(tables: Float64Array, pages: number, capacity: Float64Array): Int32Array {
+    const exact = this.rows > 1 && pages <= this.#exactPagesMax;
+    // Prices of few pages are found from nothing each time: when nobody may look now they need not be.
+    if (exact && capacity[0] < 1) return new Int32Array(0);
     const worthNow = (page: number) => tables[page * this.cells];
     const share = new Float64Array(pages);
-    if (this.rows > 1 && pages <= this.#exactPagesMax) this.#clear(tables, pages, capacity, share);
+    if (exact) this.#clear(tables, pages, capacity, share);
     else if (this.rows > 1) this.#move(tables, pages, capacity);
     const regret = new Float64Array(pages);
     const willing: number[] = [];
