@@ -291,7 +291,13 @@ test('the history of a data folder is a trace: what twice the budget would have 
   const [made, pages] = await looksBetween(folder, [body.trainStart, body.testStart, body.testEnd]);
   expect([own.budget, own.pages]).toEqual(['1x', pages]);
   expect(own.allowed).toBe(made);
-  expect(JSON.parse((await revisit([...ownWords, '--budget', '2x'])).out)).toMatchObject({ allowed: 2 * made! });
+  expect(JSON.parse((await revisit([...ownWords, '--budget', '2x'])).out)).toMatchObject({
+    allowed: 2 * made!,
+    ownLooks: made,
+  });
+  expect((await revisit(ownWords.filter((word) => word !== '--json'))).out).toContain(
+    `1x is as many as the collection itself made at these pages in the time of the test: ${made}.`,
+  );
 
   // The same while another process works on the folder, of which nothing becomes another.
   const daemon = openFolder(folder);

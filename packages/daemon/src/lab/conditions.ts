@@ -8,6 +8,8 @@ export interface Conditions extends Pick<Comparison, 'learn' | 'loss' | 'spacing
   readonly importance?: { readonly file: string; readonly kind: 'times' | 'pages' };
   /** Sources that had no change in training. */
   readonly leftOut: number;
+  /** Looks that the collection itself made at these pages in the time of the test, where a budget is a multiple of them. */
+  readonly ownLooks?: number;
 }
 
 export const usualConditions: Conditions = {
@@ -36,12 +38,17 @@ export function leftOutSentence({ names }: Split, leftOut: number): string | und
   return `${leftOut} of ${all} pages had no change in the time to learn from and ${leftOut === 1 ? 'is' : 'are'} left out: R/page/day and R/change count the other ${names.length} only.`;
 }
 
+export const ownLooksSentence = ({ ownLooks }: Conditions): string | undefined =>
+  ownLooks === undefined
+    ? undefined
+    : `1x is as many as the collection itself made at these pages in the time of the test: ${Math.floor(ownLooks)}.`;
+
 export function conditionSentences(split: Split, conditions: Conditions): readonly string[] {
   const { learn, loss, spacingSeconds, siteOf, importance, leftOut } = conditions;
   const left = leftOutSentence(split, leftOut);
   const sites = siteOf === 'all' ? 'all pages are one site' : 'a site is what stands before the first slash of a name';
   return [
-    ...(left === undefined ? [] : [left]),
+    ...[left, ownLooksSentence(conditions)].filter((sentence) => sentence !== undefined),
     'Every policy was allowed the same number of probes.',
     learn === 'events'
       ? 'Of the time to learn from, every change and its time was known (--learn events); in the test policies saw only whether a page had changed since their last probe of it.'

@@ -41,8 +41,8 @@ export function spansDecades(values: readonly number[]): boolean {
 /** More values than these were measured, not chosen, and their axis is marked in round numbers. */
 const chosenMax = 12;
 
-/** About as wide as letters of this size are drawn. */
-const letterWidth = 6.4;
+/** As wide as digits of this size are drawn in the widest of usual fonts. */
+const letterWidth = 7;
 /** One round of colours for each: whole lines, dashes, dots. */
 const dashes = ['', '6 3', '2 3'];
 

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { type Split, type Trace, kinOf, probesAllowed, sitePrefix, splitTrace } from '@revisit/core';
 import { type Compared, bound, boundSentence, comparePolicy } from '../../lab/compare.ts';
 import { type BudgetRun, comparisonHtml, shortSentence } from '../../lab/comparison-report.ts';
-import { type Conditions, aimOf, leftOutSentence } from '../../lab/conditions.ts';
+import { type Conditions, aimOf, leftOutSentence, ownLooksSentence } from '../../lab/conditions.ts';
 import { nowAndThen } from '../../lab/now-and-then.ts';
 import { type OwnHistory, ownHistory } from '../../lab/own-history.ts';
 import { type Read, readTrace } from '../../lab/trace-file.ts';
@@ -101,6 +101,8 @@ interface Prepared {
   /** Of each budget how many probes it comes to. */
   readonly allowed: readonly number[];
   readonly leftOut: number;
+  /** Where a budget is a multiple of them. */
+  readonly ownLooks: number | undefined;
 }
 
 async function prepared(options: SimulateOptions, call: Asked, source: Source): Promise<Read<Prepared>> {
@@ -134,7 +136,7 @@ async function prepared(options: SimulateOptions, call: Asked, source: Source): 
       return bad(`--budget ${given}: not one probe in the whole test${why}; more is expected, such as 1/change`);
     }
   }
-  return { kind: 'read', value: { split, allowed, leftOut: Math.max(0, watched - split.names.length) } };
+  return { kind: 'read', value: { split, allowed, leftOut: Math.max(0, watched - split.names.length), ownLooks } };
 }
 
 async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
@@ -146,7 +148,7 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
   const ready = await prepared(options, call.value, source.value);
   await source.value.close();
   if (ready.kind === 'wrong') return wrong(ready.sentence);
-  const { split, leftOut } = ready.value;
+  const { split, leftOut, ownLooks } = ready.value;
   const { budgets, names, learn, loss, spacingSeconds, importance } = call.value;
   const conditions: Conditions = {
     learn,
@@ -154,6 +156,7 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
     spacingSeconds,
     siteOf: options.siteOf,
     leftOut,
+    ...(ownLooks === undefined ? {} : { ownLooks: Math.floor(ownLooks) }),
     ...(importance ? { importance: { file: options.importance!, kind: importance.kind } } : {}),
   };
   const kin = kinOf(split.names, options.siteOf === 'all' ? () => '' : sitePrefix);
@@ -202,7 +205,10 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
     writeFile(file, comparisonHtml(`Policies on ${options.trace ?? options.data}`, split, runs, conditions)),
   );
   if (options.json) printJson(jsonOf(split, conditions, runs));
-  else print([leftOutSentence(split, leftOut) ?? [], shown(split, runs)].flat().join('\n\n'));
+  else {
+    const said = [leftOutSentence(split, leftOut), ownLooksSentence(conditions)].filter((one) => one !== undefined);
+    print([...(said.length > 0 ? [said.join('\n')] : []), shown(split, runs)].join('\n\n'));
+  }
   for (const run of runs) {
     const sentence = shortSentence(run);
     if (sentence !== undefined) note(sentence);
