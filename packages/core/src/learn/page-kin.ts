@@ -64,13 +64,32 @@ export class PageKin {
     for (const group of alike) siblings.open(group, true);
   }
 
-  /** Leaves with the siblings which of the page's groups concerns it most since its last look. */
-  consult(page: number, last: number): void {
+  /** Leaves with the siblings which of the page's groups concerns it most since its last look, and whose quiet does; `rate` is what is expected of it. */
+  consult(page: number, last: number, now: number, rate: number): void {
     const { siblings, alikes } = this;
     const groups = this.groups[page]!;
     siblings.begin();
+    for (let i = alikeMost * page; i < alikeMost * (page + 1); i++) {
+      if (alikes[i]! < 0) continue;
+      siblings.consider(alikes[i]!, last);
+      siblings.considerQuiet(alikes[i]!, last, now, rate);
+    }
+    for (let i = 0; i < groups.length; i++) {
+      siblings.consider(groups[i]!, last);
+      siblings.considerQuiet(groups[i]!, last, now, rate);
+    }
+  }
+
+  /** Whether siblings seen unchanged may speak for more than so much of the time between the page's last look and `now`. */
+  isSpokenFor(page: number, last: number, now: number, part: number): boolean {
+    this.consult(page, last, now, 0);
+    return this.siblings.quietSeconds > part * (now - last);
+  }
+
+  /** The page, of which so many changes a second were expected, was found unchanged between two looks. */
+  quiet(page: number, from: number, until: number, rate: number): void {
+    for (const group of this.of(page)) this.siblings.quiet(group, from, until, rate);
     for (let i = alikeMost * page; i < alikeMost * (page + 1); i++)
-      if (alikes[i]! >= 0) siblings.consider(alikes[i]!, last);
-    for (let i = 0; i < groups.length; i++) siblings.consider(groups[i]!, last);
+      if (this.alikes[i]! >= 0) this.siblings.quiet(this.alikes[i]!, from, until, rate);
   }
 }

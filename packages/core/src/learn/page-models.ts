@@ -24,6 +24,7 @@ import { type Parts, allParts } from './parts.ts';
 import { PriorRates, posteriorRate } from './prior-rates.ts';
 import { Rhythms, quantiles } from './rhythm.ts';
 import { SiteActivities } from './site-activities.ts';
+import type { Shared } from './shared-models.ts';
 import { type Told, sharedNumber, toldNumber, toldTimes } from './told.ts';
 import { speedOf } from './week-say.ts';
 
@@ -49,6 +50,8 @@ export class PageModels {
   even = 0;
   evenMass = 0;
   weekSay = 0;
+  /** Set by `outlook` too: from when on nothing is known of the page, its last look or later, as far as siblings seen unchanged speak for it. */
+  since = 0;
   /** Set by `learn`: the chance that the copy was current just before the look, as `outlook` had it. */
   current = 1;
 
@@ -152,9 +155,14 @@ export class PageModels {
       rate += say * (this.rhythms.hazard(age) - rate);
       if (say > rhythmRules) this.weekSay = 0;
     }
-    this.mass = mass;
     this.rate = rate;
-    this.together = this.shared(page, last);
+    if (this.parts.siblings) this.kin.consult(page, last, now, gap > 0 ? mass / gap : rate);
+    const { chance, quietSeconds } = this.kin.siblings;
+    this.together = 1 - (1 - this.states.hints[page]!) * (1 - chance);
+    this.since = last + quietSeconds;
+    const open = gap > 0 ? 1 - quietSeconds / gap : 1;
+    this.mass = mass * open;
+    this.evenMass *= open;
   }
 
   /** What fresh copies ask of the page at `now`, where a look costs so much and changes come at `rate`. */
@@ -181,12 +189,6 @@ export class PageModels {
     return Infinity;
   }
 
-  private shared(page: number, last: number): number {
-    if (!this.parts.siblings) return this.states.hints[page]!;
-    this.kin.consult(page, last);
-    return 1 - (1 - this.states.hints[page]!) * (1 - this.kin.siblings.chance);
-  }
-
   /** A look that told whether the page changed since the last one, and perhaps more. Returns what was expected, without siblings. */
   learn(page: number, at: number, changed: boolean, told: Told = {}): number {
     const last = this.states.last[page]!;
@@ -198,13 +200,16 @@ export class PageModels {
     const week = this.week(page);
     const weekly = this.parts.week ? 1 + week.say(speed) * (week.between(last, at) / gap - 1) : 1;
     const activity = this.activity(page, at, speed);
-    const shapedPart = (plain - burst) * activity;
-    const memory = shapedPart * weekly + burst * activity;
-    const say = this.rhythmSay(page);
-    const mass = memory + say * (this.weighRhythm(page, at, gap, memory, changed) - memory);
     const { siblings } = this.kin;
-    if (this.parts.siblings) this.kin.consult(page, last);
-    const { group, said, chance: together } = siblings;
+    const usual = (plain * activity) / gap;
+    if (this.parts.siblings) this.kin.consult(page, last, at, usual);
+    const { group, said, chance: together, quietGroup, quietSaid } = siblings;
+    // Of the gap only so much was open: quiet siblings had spoken for the rest.
+    const open = 1 - siblings.quietSeconds / gap;
+    const shapedPart = (plain - burst) * activity * open;
+    const memory = shapedPart * weekly + burst * activity * open;
+    const say = this.rhythmSay(page);
+    const mass = memory + say * (this.weighRhythm(page, at, gap, memory, open, changed) - memory);
     const still = Math.exp(-mass) * (1 - together);
     const chance = Math.max(chanceMin, 1 - still);
     this.current = still * (1 - this.states.hints[page]!);
@@ -225,8 +230,11 @@ export class PageModels {
     if (this.parts.week && teaches)
       this.weeks.learn(this.kin.siteOf(page), speed, last, at, shapedPart * own, credit * shapedPart * weekly, times);
     if (this.parts.activity && teaches) this.learnActivity(page, at, (memory / activity) * own, credit * memory);
-    if (this.parts.memory && teaches) this.memories.learn(page, weekly * activity * own, activity * own, found / over);
+    if (this.parts.memory && teaches)
+      this.memories.learn(page, weekly * activity * open * own, activity * open * own, found / over);
     if (group >= 0) siblings.learn(group, siblings.unseen(group, last), said, changed ? siblingsPart : 0);
+    if (quietGroup >= 0) siblings.learnQuiet(quietGroup, ((mass / open) * quietSaid) / gap, found / over);
+    if (!changed && this.parts.siblings) this.kin.quiet(page, last, at, usual);
 
     // Where there is a rest between changes a gap holds one, as gaps are shorter than the rest where it is believed.
     if (changed && number === 0 && say < 0.5) this.states.rates.changed(page, gap);
@@ -243,11 +251,11 @@ export class PageModels {
   }
 
   /** What the rhythm expected of the gap; the evidence between the two voices moves with the outcome. */
-  private weighRhythm(page: number, at: number, gap: number, memory: number, changed: boolean): number {
+  private weighRhythm(page: number, at: number, gap: number, memory: number, open: number, changed: boolean): number {
     if (!this.parts.rhythm || this.rhythmSay(page) === 0) return memory;
     this.rhythms.load(page);
     const age = at - this.states.changedAt[page]!;
-    const due = this.rhythms.mass(age) - this.rhythms.mass(Math.max(0, age - gap));
+    const due = open * (this.rhythms.mass(age) - this.rhythms.mass(Math.max(0, age - gap)));
     const quietMemory = Math.exp(-memory);
     const quietRhythm = Math.exp(-due);
     this.rhythms.weigh(page, changed ? 1 - quietRhythm : quietRhythm, changed ? 1 - quietMemory : quietMemory);
@@ -389,15 +397,3 @@ export class PageModels {
 /** Bytes a page in the store. */
 const savedBytes = stateBytes + 2 * quantiles + 4 + 1;
 const formerBytes = savedBytes - stateBytes + formerStateBytes;
-
-export interface Shared {
-  readonly guess: number;
-  readonly memories: readonly number[][];
-  readonly week: number[][];
-  readonly siblings: number[][];
-  /** Not in what earlier versions saved. */
-  readonly episodes?: number[][];
-  readonly activities?: number[][];
-  readonly siteWeeks?: (readonly [number, number[][]])[];
-  readonly kinds?: number[][];
-}

@@ -9,6 +9,11 @@
  * so the first few siblings tell whether the episode was broad, and looking goes on or stops accordingly. Pages that change by
  * themselves at about the same time look like an episode, and of several groups the one that says most is listened to: so
  * what is said is believed as far as chances of about that size have come true (`trusted`).
+ *
+ * A member seen unchanged speaks for the others, too. Where a share s of what happens to one happens to another, of the changes expected
+ * of a page since its last look the part s is ruled out for the time that looks at others have covered since; as far as that
+ * has come true (`broken`), and in groups that mostly change together only. So pages that would be due at once are asked in turn, and a change
+ * that one of them shows happened, as far as they share, since another was seen unchanged.
  * Cost: O(groups of the page) a look; no state a page.
  */
 import type { GroupKeys } from '../model/kin.ts';
@@ -31,7 +36,17 @@ const levelsPerHalving = 1.5;
 const trustWorth = 2;
 const trustFading = 1 / 1000;
 const chanceMost = 0.98;
-/** Groups whose episodes are saved: 100 bytes each, written every minute. */
+/** Of what members seen unchanged are said to rule out half is taken to come all the same at first, worth two changes; fades too. */
+const quietStart = 0.5;
+/** Something of a wait is always open, or nothing could be expected of it and nothing learned. */
+const brokenLeast = 0.003;
+/** Rates of pages that always change together are believed to differ by up to this factor. */
+const aboutAsOften = 1.5;
+const quietRateMoves = 0.25;
+/** Members seen unchanged say nothing where no more than this is shared, and all that they can say from so much on: with groups that share
+ * less heard too, pages of real traces were found no sooner (docs/learning.md). */
+const quietShare = { none: 0.5, all: 0.7 };
+/** Groups whose episodes are saved: 150 bytes each, written every minute. */
 const savedMost = 2048;
 
 export class Siblings {
@@ -50,11 +65,23 @@ export class Siblings {
   /** Of chances of about the same size, how many changes were theirs and how many they said. */
   private readonly trueCredit = new Float64Array(2 * levels).fill(trustWorth);
   private readonly trueDebit = new Float64Array(2 * levels).fill(trustWorth);
+  /** Of what siblings' quiet was said to rule out, by shares of about the same size: what came all the same, and all of it. */
+  private readonly brokenCredit = new Float64Array(2 * levels).fill((1 - quietStart) * trustWorth);
+  private readonly brokenDebit = new Float64Array(2 * levels).fill(trustWorth);
+  /** The latest stretch of time that looks have covered in which members had not changed. */
+  private quietFrom = new Float64Array(64);
+  private quietUntil = new Float64Array(64);
+  /** Changes a second that were expected of the members seen unchanged, the latest ones counting most. */
+  private quietRate = new Float64Array(64);
   private readonly latest = new LatestGroups(savedMost);
   /** Set by `consider`: the group that concerns the page most, -1 for none, its chance as it says and as it is believed. */
   group = -1;
   said = 0;
   chance = 0;
+  /** Set by `considerQuiet`: the group whose quiet says most of the page, -1 for none; seconds of its wait that are ruled out, as said and as believed. */
+  quietGroup = -1;
+  quietSaid = 0;
+  quietSeconds = 0;
 
   /** Makes room for the group, and counts a member in. */
   open(group: number, byName = false): void {
@@ -95,6 +122,9 @@ export class Siblings {
     this.group = -1;
     this.said = 0;
     this.chance = 0;
+    this.quietGroup = -1;
+    this.quietSaid = 0;
+    this.quietSeconds = 0;
   }
 
   /** What the group's episode says of a page that was last looked at `last`. */
@@ -107,6 +137,48 @@ export class Siblings {
     this.group = group;
     this.said = said;
     this.chance = chance;
+  }
+
+  /** What looks at the group's other members that found nothing say of a page between its look at `last` and `now`. */
+  considerQuiet(group: number, last: number, now: number, rate: number): void {
+    const covered = Math.min(now, this.quietUntil[group]!) - Math.max(last, this.quietFrom[group]!);
+    if (!(covered > 0)) return;
+    const share = Math.min(1, this.share(group));
+    if (!(share > quietShare.none)) return;
+    const heard = Math.min(1, (share - quietShare.none) / (quietShare.all - quietShare.none));
+    // Of a page that changes more often than they do most changes are its own.
+    const said = covered * share * heard * Math.min(1, (aboutAsOften * this.quietRate[group]!) / rate);
+    const seconds = said * (1 - this.broken(group, share));
+    if (!(seconds > this.quietSeconds)) return;
+    this.quietGroup = group;
+    this.quietSaid = said;
+    this.quietSeconds = seconds;
+  }
+
+  /** Of what quiet members of a group with this share are said to rule out, the part that comes all the same. */
+  private broken(group: number, share: number): number {
+    const level = this.levelOf(group, share);
+    return Math.max(brokenLeast, Math.min(1, this.brokenCredit[level]! / this.brokenDebit[level]!));
+  }
+
+  /** A page of which the group's quiet ruled out `said` changes was looked at, and `found` changes for each that was expected. */
+  learnQuiet(group: number, said: number, found: number): void {
+    const share = Math.min(1, this.share(group));
+    const level = this.levelOf(group, share);
+    const keep = found > 0 ? 1 - trustFading : 1;
+    const credit = this.broken(group, share) * said * found;
+    this.brokenCredit[level] = this.brokenCredit[level]! * keep + credit;
+    this.brokenDebit[level] = this.brokenDebit[level]! * keep + said;
+  }
+
+  /** A member was found unchanged between two looks. */
+  quiet(group: number, from: number, until: number, rate: number): void {
+    const continues = from <= this.quietUntil[group]!;
+    if (continues && until <= this.quietUntil[group]!) return;
+    this.quietFrom[group] = continues ? Math.min(from, this.quietFrom[group]!) : from;
+    this.quietUntil[group] = until;
+    const known = continues ? this.quietRate[group]! : rate;
+    this.quietRate[group] = known + quietRateMoves * (rate - known);
   }
 
   private trusted(group: number, said: number): number {
@@ -139,8 +211,12 @@ export class Siblings {
     this.kindDebit[kind] = this.kindDebit[kind]! * kindKeep + unseen;
   }
 
-  /** A member was found changed in (from, until]. True when this opens a new episode. */
-  found(group: number, from: number, until: number): boolean {
+  /** A member was found changed in (since, until]. True when this opens a new episode. */
+  found(group: number, since: number, until: number, rate: number): boolean {
+    // If others changed along it was after they were last seen unchanged; if not, the time before is as likely as ever.
+    this.begin();
+    this.considerQuiet(group, since, until, rate);
+    const from = since + this.quietSeconds;
     // Groups of one have nobody to tell.
     if (this.members[group]! > 1) this.latest.touch(group);
     if (from < this.until[group]! && until > this.from[group]!) {
@@ -167,16 +243,28 @@ export class Siblings {
     for (const [key, ...state] of saved) {
       const group = keys.groupOf(key!);
       if (group === undefined || !(this.members[group]! > 0)) continue;
-      if (state.length !== sums.length || !state.every(Number.isFinite)) continue;
-      sums.forEach((sum, i) => (sum[group] = state[i]!));
+      if (state.length < sums.length - 3 || state.length > sums.length || !state.every(Number.isFinite)) continue;
+      state.forEach((value, i) => (sums[i]![group] = value));
       // A clock that was ahead: nobody has been looked at since.
       this.until[group] = Math.min(this.until[group]!, now);
+      this.quietUntil[group] = Math.min(this.quietUntil[group]!, now);
       this.latest.touch(group);
     }
   }
 
   private sums(): readonly Float64Array[] {
-    return [this.from, this.until, this.hits, this.looks, this.credit, this.debit];
+    return [
+      this.from,
+      this.until,
+      this.hits,
+      this.looks,
+      this.credit,
+      this.debit,
+      // Not in what earlier versions saved.
+      this.quietFrom,
+      this.quietUntil,
+      this.quietRate,
+    ];
   }
 
   /** What groups of each size have shown, and what chances of each size. */
@@ -191,7 +279,7 @@ export class Siblings {
   }
 
   private lasting(): readonly Float64Array[] {
-    return [this.kindCredit, this.kindDebit, this.trueCredit, this.trueDebit];
+    return [this.kindCredit, this.kindDebit, this.trueCredit, this.trueDebit, this.brokenCredit, this.brokenDebit];
   }
 
   private grow(length: number): void {
@@ -206,6 +294,9 @@ export class Siblings {
     this.looks = wider(this.looks, 0);
     this.credit = wider(this.credit, 0);
     this.debit = wider(this.debit, 0);
+    this.quietFrom = wider(this.quietFrom, 0);
+    this.quietUntil = wider(this.quietUntil, 0);
+    this.quietRate = wider(this.quietRate, 0);
     const members = new Int32Array(length);
     members.set(this.members);
     this.members = members;

@@ -144,7 +144,7 @@ test('restored in the middle of an episode a policy believes and does the same a
 });
 
 test('what an earlier version saved is taken, and says nothing of the episode', () => {
-  const { before, now } = middleOfEpisode(7);
+  const { before, now } = middleOfEpisode(9);
   const whole = currentOf(before, now);
   expect(largestGap(whole, currentOf(restored(before, now), now))).toBeLessThan(0.01);
   expect(largestGap(whole, currentOf(restored(before, now, ['episodes']), now))).toBeGreaterThan(0.2);

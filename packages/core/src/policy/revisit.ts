@@ -16,9 +16,10 @@
  * moved on, one that rises by more than a tenth moves the pages concerned. Cost: O(log pages) a look, and O(members) for
  * a group with an episode worth a look.
  */
-import { PageModels, type Shared } from '../learn/page-models.ts';
+import { PageModels } from '../learn/page-models.ts';
 import type { Parts } from '../learn/parts.ts';
 import { Reliability } from '../learn/reliability.ts';
+import type { Shared } from '../learn/shared-models.ts';
 import { speeds } from '../learn/week-say.ts';
 import type { GroupKeys } from '../model/kin.ts';
 import { DueQueue } from '../time/due-queue.ts';
@@ -49,6 +50,9 @@ const concernMin = 0.3;
 const patience = { requests: 16, pages: 1 / 8 };
 /** A host's line that no more is wanted of than can leave is empty now and then: at 99 % of the budget after a hundred requests. */
 const unendingLine = { seconds: 60, requests: 256 };
+/** A page is due when it is ripe, and stays in its place ahead of time when it will be about as ripe as was thought. */
+const ripeEnough = 0.999;
+const stillRipe = 0.9;
 /** Groups up to this size are always gone through; larger ones as often as the looks made pay for it, so that a look
  * costs the same however large a site is. */
 const smallGroup = 200;
@@ -73,6 +77,8 @@ export class RevisitPolicy implements Policy {
   private usualMass = 0.03;
   /** Pages of large groups that may still be gone through; every look adds some. */
   private effort = 0;
+  /** The page ahead of all others, when its time stands whatever its siblings showed. */
+  private checked = { page: -1, at: 0 };
 
   constructor(aims: Aims = {}) {
     this.aims = aims;
@@ -138,24 +144,46 @@ export class RevisitPolicy implements Policy {
       const page = this.queue.first();
       const at = page < 0 ? Infinity : this.queue.timeOf(page);
       if (at > now) {
+        if (page >= 0 && this.overtaken(page, at)) continue;
         this.prices.press(lined, now);
         return at === Infinity ? undefined : { page, at };
       }
-      const ripe = this.ripeness.of(page, now);
-      const soon = now >= this.ripeness.earliest(page) ? this.ripeness.bestHour(page, now, now, ripe) : undefined;
-      if (soon === undefined ? ripe >= 0.999 && now >= this.ripeness.earliest(page) : soon <= now) {
+      const later = this.putOff(page, now, ripeEnough);
+      if (later === undefined) {
         const late = now - at > Math.min(patience.requests, patience.pages * this.pages) / this.budget;
         this.prices.press(late || lined, now);
         return { page, at: now };
       }
-      if (soon !== undefined) {
-        this.queue.set(page, soon);
-        continue;
-      }
-      // Some progress is made in any case, or a rising price would have the same pages tried again and again.
-      const least = now + Math.max(1, 0.02 * (now - this.models.lastLook(page)));
-      this.queue.set(page, Math.max(least, this.ripeness.reachesOne(page, now, ripe)));
+      this.queue.set(page, later);
     }
+  }
+
+  /** When the page will be due, if at `at` it is not. */
+  private putOff(page: number, at: number, enough: number): number | undefined {
+    const ripe = this.ripeness.of(page, at);
+    const allowed = at >= this.ripeness.earliest(page);
+    const soon = allowed ? this.ripeness.bestHour(page, at, at, ripe) : undefined;
+    if (soon !== undefined) return soon <= at ? undefined : soon;
+    if (ripe >= enough && allowed) return undefined;
+    const patient = allowed ? this.ripeness.whileSpokenFor(page, at, ripe) : undefined;
+    if (patient !== undefined) return patient;
+    // Some progress is made in any case, or a rising price would have the same pages tried again and again.
+    const least = at + Math.max(1, 0.02 * (at - this.models.lastLook(page)));
+    return Math.max(least, this.ripeness.reachesOne(page, at, ripe));
+  }
+
+  /** Siblings seen unchanged since the page's time was worked out may have put it off; then it is moved on. */
+  private overtaken(page: number, at: number): boolean {
+    if (this.checked.page === page && this.checked.at === at) return false;
+    if (this.models.kin.isSpokenFor(page, this.models.lastLook(page), at, 1 - stillRipe)) {
+      const later = this.putOff(page, at, stillRipe);
+      if (later !== undefined && later > at) {
+        this.queue.set(page, later);
+        return true;
+      }
+    }
+    this.checked = { page, at };
+    return false;
   }
 
   started(page: number, now: number): void {
@@ -165,6 +193,7 @@ export class RevisitPolicy implements Policy {
 
   looked(page: number, at: number, finding: Finding): void {
     if (!this.ripeness.knows(page)) return;
+    this.checked.page = -1;
     const last = this.models.lastLook(page);
     this.models.isOfKind(page, finding.content);
     if (finding.kind === 'first') {
@@ -288,8 +317,9 @@ export class RevisitPolicy implements Policy {
   /** The page was found changed in (from, until]: its kin may have changed with it. */
   private tell(page: number, from: number, until: number): void {
     const { siblings } = this.models.kin;
+    const rate = this.models.longRun(page, until);
     for (const group of [...this.models.kin.alikeOf(page), ...this.models.kin.of(page)]) {
-      siblings.found(group, from, until);
+      siblings.found(group, from, until, rate);
       if (siblings.episodeChance(group) >= concernMin * this.usualMass) this.hasten(listOf(this.members[group]), until);
     }
   }

@@ -104,6 +104,7 @@ test('where the hours of the week are steep, the next look is found from any hou
       mass: 0,
       rate: 0,
       evenMass: 0,
+      since: last,
       lastLook: () => last,
       rhythmSay: () => 0,
       outlook(_page: number, now: number): void {

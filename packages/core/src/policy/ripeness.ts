@@ -23,6 +23,8 @@ const contrastMin = 1.5;
 const hourlyGapMax = 3 * day;
 const hoursInWeek = 168;
 const termsKnownMax = 100_000;
+/** Siblings mostly speak for a page when less than this of its wait is open. */
+const mostlySpokenFor = 0.5;
 /** A chance of 1 would be changes without end. */
 const surelyTogether = 1 - 1e-6;
 
@@ -157,7 +159,8 @@ export class Ripeness {
     const hours = this.hoursThatMatter(page);
     if (!hours) return undefined;
     const { models } = this;
-    const last = models.lastLook(page);
+    // Siblings seen unchanged since the last look are as good as a later one.
+    const last = models.since;
     const gap = Math.max(1, seen - last);
     const waiting = {
       last,
@@ -168,6 +171,20 @@ export class Ripeness {
       cost: this.priceOf(page) / this.terms[page]!.weight,
     };
     return hours.after(waiting, from, last + gap / Math.max(ripe, 1e-3));
+  }
+
+  /**
+   * After `of` at `now`: when a page for which siblings seen unchanged mostly speak is to be asked for again. Each of them that is looked at puts
+   * off all others, so they are taken to go on speaking for it, for half as long again as it has waited at most: the member
+   * looked at last stands by its own time, and a page comes up a few times between two looks however many siblings it has.
+   */
+  whileSpokenFor(page: number, now: number, ripe: number): number | undefined {
+    const { since } = this.models;
+    const gap = now - this.models.lastLook(page);
+    const open = (now - since) / gap;
+    if (!(open < mostlySpokenFor && ripe > 0)) return undefined;
+    const wait = Math.max(1, (now - since) * (1 / ripe - 1));
+    return now + Math.max(wait, Math.min(gap / 2, wait / open));
   }
 
   /** When ripeness reaches 1, about: what counts is the check at that time. */
@@ -188,7 +205,9 @@ export class Ripeness {
       got = this.of(page, last + gap, own);
     }
     for (let step = 0; step < 8 && ripe < 1; step++) {
-      gap *= Math.min(20, Math.max(0.2, 1 / got));
+      // What quiet siblings have spoken for is no part of what grows.
+      const spoken = this.models.since - last;
+      gap = spoken + Math.max(1, gap - spoken) * Math.min(20, Math.max(0.2, 1 / got));
       got = this.of(page, last + gap, own);
       if (Math.abs(got - 1) < 0.02) break;
     }
