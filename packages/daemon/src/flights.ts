@@ -10,7 +10,7 @@ import type { Keeping } from './keeping.ts';
 import { Lately } from './lately.ts';
 import type { LoopCounts, LoopParts } from './loop-parts.ts';
 import { type Rest, robotsAwaited } from './put-off.ts';
-import { madeAfter, PageTurns } from './page-turns.ts';
+import { madeAfter, madeMs, PageTurns } from './page-turns.ts';
 import type { Fault } from './values/fault.ts';
 import type { Observation } from './values/observation.ts';
 import type { Probe } from './values/probe.ts';
@@ -217,7 +217,7 @@ export class Flights {
     const observation = turn ? madeAfter(answer, await turn) : answer;
     if (this.#dead) return;
     await this.#arrived(observation, outMs);
-    this.#turns.leave(probe, observation.startedAtMs);
+    this.#turns.leave(probe, madeMs(observation));
   }
 
   async #arrived(observation: Observation, outMs: number): Promise<void> {

@@ -3,7 +3,7 @@ import { policies } from '@revisit/core';
 import { afterEach, expect, test } from 'vitest';
 import { detector } from './daemon.ts';
 import type { LoopParts } from './loop-parts.ts';
-import { PageTurns } from './page-turns.ts';
+import { madeAfter, madeMs, PageTurns } from './page-turns.ts';
 import { memoryStore } from './simulation/index.ts';
 import { poissonLaw } from './simulation/simulated-web.ts';
 import { createWorld, startLoop, type World } from './simulation/world.ts';
@@ -208,4 +208,15 @@ test('a probe of several pages waits for the older ones of each of them, and for
   turns.join(after);
   turns.leave(both!);
   expect(turns.turn(after)).toBeUndefined();
+});
+
+test('a look that waited for an older one is dated after it; one of which it is told how long ago it was made keeps its time', async () => {
+  const { observation } = held(await worldOf(['a.example']));
+  const probe: Probe = { id: 'p', url: 'https://a.example/', site: 'a.example', pageIds: [], atMs: 0, validators: {} };
+  const look = { ...observation(probe, 0), startedAtMs: 10_000, endedAtMs: 10_500 };
+  expect(madeAfter(look, -Infinity)).toBe(look);
+  expect(madeAfter(look, 12_000)).toMatchObject({ startedAtMs: 12_001, endedAtMs: 12_501 });
+  const told = { ...look, toldAfterMs: 4_000 };
+  expect(madeMs(told)).toBe(6_000);
+  expect(madeAfter(told, 12_000)).toBe(told);
 });

@@ -63,9 +63,16 @@ export class PageTurns<Asked extends Pick<Probe, 'pageIds'>> {
   }
 }
 
-/** The observation as of a look after that time: of what was asked for by another process, it is known when it arrived and not when it was made. */
+/** When the look was made, as far as that is known. */
+export const madeMs = ({ startedAtMs, toldAfterMs = 0 }: Observation): number => startedAtMs - toldAfterMs;
+
+/**
+ * The observation as of a look after that time: of what was asked for by another process, it is known when it arrived and not when it
+ * was made. Who tells how long ago it looked is believed as far as that fits (`lookedAtMs`).
+ */
 export function madeAfter(observation: Observation, atMs: number): Observation {
-  const { startedAtMs, endedAtMs } = observation;
-  const byMs = Math.max(0, atMs + 1 - startedAtMs);
+  const { startedAtMs, endedAtMs, toldAfterMs } = observation;
+  if (toldAfterMs !== undefined || startedAtMs > atMs) return observation;
+  const byMs = atMs + 1 - startedAtMs;
   return { ...observation, startedAtMs: startedAtMs + byMs, endedAtMs: endedAtMs + byMs };
 }
