@@ -207,7 +207,8 @@ export class Ripeness {
     for (let step = 0; step < 8 && ripe < 1; step++) {
       // What quiet siblings have spoken for is no part of what grows.
       const spoken = this.models.since - last;
-      gap = spoken + Math.max(1, gap - spoken) * Math.min(20, Math.max(0.2, 1 / got));
+      const open = spoken > 0 ? Math.max(1, gap - spoken) : gap;
+      gap = spoken + open * Math.min(20, Math.max(0.2, 1 / got));
       got = this.of(page, last + gap, own);
       if (Math.abs(got - 1) < 0.02) break;
     }
