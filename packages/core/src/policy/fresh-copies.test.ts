@@ -1,4 +1,7 @@
-/** Asked for fresh copies, on made webs: less stale time than without the aim wherever that is to be had, and no more in bursts. */
+/**
+ * Asked for fresh copies, on made webs: less stale time than without the aim wherever that is to be had, and no more in bursts.
+ * The bounds are what eight or ten webs of the kind come to and about three standard errors of four: single webs are about 0.025 apart.
+ */
 import { expect, test } from 'vitest';
 import { kinOf } from '../model/kin.ts';
 import { exponential, random } from '../simulate/random.ts';
@@ -77,19 +80,19 @@ test('pages that change a hundred times as often as looks can follow are left al
   expect(staleRatio(pages, 0.08, 4)).toBeLessThan(0.93);
 });
 
-test('where rates differ fifty times and there are three looks to ten changes, an eighth of the stale time is saved', () => {
+test('where rates differ fifty times and there are three looks to ten changes, a tenth of the stale time is saved', () => {
   // With all rates known it would be 0.77.
   const pages = alternating(50, (i) => poisson(i % 5 === 0 ? 2.5 : 0.05));
-  expect(staleRatio(pages, 0.3, 3)).toBeLessThan(0.9);
+  expect(staleRatio(pages, 0.3, 4)).toBeLessThan(0.94);
 });
 
 test('where rates differ a lot and there is a look to two changes, some is saved', () => {
   // With all rates known it would be 0.90.
   const pages = alternating(50, (i) => poisson(0.01 * 300 ** ((i + 0.5) / 50)));
-  expect(staleRatio(pages, 0.5, 4)).toBeLessThan(0.98);
+  expect(staleRatio(pages, 0.5, 4)).toBeLessThan(0.985);
 });
 
 test('in bursts of days, of which a copy made in the middle is stale at once, nothing is lost by the aim', () => {
   const pages = alternating(50, (i) => (i % 2 === 0 ? longBursts : poisson(0.15)));
-  expect(staleRatio(pages, 1, 4)).toBeLessThan(1.015);
+  expect(staleRatio(pages, 1, 4)).toBeLessThan(1.005);
 });
