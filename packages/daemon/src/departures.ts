@@ -302,7 +302,7 @@ export class Departures {
   /** The probe of another process is under way still, and its pages wait for its answer. */
   rejoin(probe: Probe): void {
     this.#gates.begin(this.#collection.sites.index(probe.site));
-    for (const entry of probe.pageIds.flatMap((id) => this.#collection.byId(id) ?? [])) this.awaits(entry);
+    for (const entry of this.pagesOf(probe)) this.awaits(entry);
   }
 
   /** A look at the page is under way. */

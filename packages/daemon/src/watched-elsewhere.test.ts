@@ -96,7 +96,8 @@ test('a page that nobody may ask for says who is waited for, whether or not its 
   loop.die();
 });
 
-test('a site whose robot was lost is asked when its spacing has passed since that one may have asked it last', async () => {
+/** A page spaced by five seconds whose looks are all refused as lost, after so many requests, with the site to be left alone for so long. */
+async function alwaysLost(requests: number, aloneMs: number) {
   const store = memoryStore();
   const pages = [{ url: 'https://a.example/', site: 'a.example', law: poissonLaw(1e9) }];
   const world = await createWorld({ seed: 1, startMs, store, pages });
@@ -106,15 +107,20 @@ test('a site whose robot was lost is asked when its spacing has passed since tha
     observe: async (probe): Promise<Observation> => {
       const atMs = world.clock.nowMs();
       askedMs.push(atMs);
-      const took = { startedAtMs: atMs, endedAtMs: atMs, bytesReceived: 0, requests: 0 };
+      const took = { startedAtMs: atMs, endedAtMs: atMs, bytesReceived: 0, requests };
       const fault = { code: 'robot-lost', sentence: 'lost' };
-      return { probe, ...took, outcome: { kind: 'refused', fault, siteUntilMs: atMs + 2_000 } };
+      return { probe, ...took, outcome: { kind: 'refused', fault, siteUntilMs: atMs + aloneMs } };
     },
     close: () => Promise.resolve(),
   };
   const spaced = { ...settings, looksPerSecond: 1, spacingMs: 5_000 };
   const loop = await startLoop(world, policies['uniform']!.create(1), spaced, undefined, { observer });
   void loop.run(new AbortController().signal);
+  return { store, world, askedMs, loop };
+}
+
+test('a site whose robot was lost is asked when its spacing has passed since that one may have asked it last', async () => {
+  const { world, askedMs, loop } = await alwaysLost(0, 2_000);
   await world.clock.runUntil(startMs + 60_000);
   expect(askedMs.length).toBeGreaterThan(5);
   // Nor has the site asked for that, or failed.
@@ -127,24 +133,7 @@ test('a site whose robot was lost is asked when its spacing has passed since tha
 });
 
 test('a page whose look is not believed waits in line again without a fault, and its probe is known until the site may be asked', async () => {
-  const store = memoryStore();
-  const pages = [{ url: 'https://a.example/', site: 'a.example', law: poissonLaw(1e9) }];
-  const world = await createWorld({ seed: 1, startMs, store, pages });
-  const askedMs: number[] = [];
-  const observer: Observer = {
-    outlives: true,
-    observe: async (probe): Promise<Observation> => {
-      const atMs = world.clock.nowMs();
-      askedMs.push(atMs);
-      const took = { startedAtMs: atMs, endedAtMs: atMs, bytesReceived: 0, requests: 1 };
-      const fault = { code: 'robot-lost', sentence: 'not believed' };
-      return { probe, ...took, outcome: { kind: 'refused', fault, siteUntilMs: atMs } };
-    },
-    close: () => Promise.resolve(),
-  };
-  const spaced = { ...settings, looksPerSecond: 1, spacingMs: 5_000 };
-  const loop = await startLoop(world, policies['uniform']!.create(1), spaced, undefined, { observer });
-  void loop.run(new AbortController().signal);
+  const { store, world, askedMs, loop } = await alwaysLost(1, 0);
   await world.clock.runUntil(startMs + 29_000);
   expect(askedMs.map((atMs) => atMs - askedMs[0]!)).toEqual([0, 5_000, 10_000, 15_000, 20_000, 25_000]);
   const [entry] = [...loop.collection];

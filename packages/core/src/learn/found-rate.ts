@@ -11,6 +11,7 @@
  * change for each factor e between the two; and never one that the interval rules out.
  * Delicate: without known time nothing bounds the rate from above; r g near 0 (expm1). Cost: about ten exponentials.
  */
+import type { RateEstimate } from './rate.ts';
 
 export interface FoundChanges {
   readonly changes: number;
@@ -18,12 +19,6 @@ export interface FoundChanges {
   readonly changedTime: number;
   /** Time without change, or in which changes were counted. */
   readonly knownTime: number;
-}
-
-export interface FoundRate {
-  readonly rate: number;
-  /** 95 %; up to Infinity where every look found a change. */
-  readonly interval: readonly [number, number];
 }
 
 /** Pages that are alike differ by a factor of 24, up or down: one very fast page among them moves all that is expected of them. */
@@ -35,7 +30,8 @@ const z95 = 1.96;
 /** Where so many quiet gaps stand against each changed one a gap holds one change. */
 const manyGaps = 1e6;
 
-export function foundRate(found: FoundChanges, priorRate: number): FoundRate {
+/** The interval goes up to Infinity where every look found a change; the rate itself does not. */
+export function foundRate(found: FoundChanges, priorRate: number): RateEstimate {
   const interval = foundInterval(found);
   const rate = likeliestRate(found, priorRate);
   return { rate: Math.max(interval[0], Math.min(interval[1], rate)), interval };

@@ -15,7 +15,7 @@ import type { GroupKeys } from '../model/kin.ts';
 import type { FreshAhead } from './fresh-ahead.ts';
 import { KindRates } from './kind-rates.ts';
 import { bases, memoryScales, priorShapes } from './memory.ts';
-import type { FoundRate } from './found-rate.ts';
+import type { RateEstimate } from './rate.ts';
 import { PageKin } from './page-kin.ts';
 import { PageMemories } from './page-memories.ts';
 import { PageStates, formerStateBytes, stateBytes } from './page-states.ts';
@@ -338,7 +338,7 @@ export class PageModels {
   }
 
   /** Changes a second over the time that the page has been watched, by its own looks, and a 95 % interval: what people are shown. */
-  foundRate(page: number): FoundRate {
+  foundRate(page: number): RateEstimate {
     return this.states.rates.of(page, this.priorRate(page));
   }
 

@@ -3,7 +3,8 @@
  * the collection's: how often a page will change within days is one question, how often it has changed while it was watched another.
  * In memory 20 bytes a page; saved, 7: times as ln(1 + seconds) in sixteen bits, in steps of 0.03 %, and up to 16 million changes.
  */
-import { type FoundRate, foundRate } from './found-rate.ts';
+import { foundRate } from './found-rate.ts';
+import type { RateEstimate } from './rate.ts';
 
 /** Bytes a page in the store. */
 export const savedRateBytes = 7;
@@ -53,7 +54,7 @@ export class PageRates {
   }
 
   /** Changes a second, where pages like it have `priorRate`. */
-  of(page: number, priorRate: number): FoundRate {
+  of(page: number, priorRate: number): RateEstimate {
     const changes = this.changes[page]!;
     return foundRate({ changes, changedTime: this.changedTime[page]!, knownTime: this.knownTime[page]! }, priorRate);
   }

@@ -24,7 +24,7 @@ export interface Looks {
 export interface RateEstimate {
   /** Infinity when every look found a change: then nothing bounds the rate from above. */
   readonly rate: number;
-  /** 95 % by the profile likelihood. */
+  /** 95 %. */
   readonly interval: readonly [number, number];
 }
 
