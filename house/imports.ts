@@ -88,6 +88,32 @@ export const rooms: readonly Room[] = [
     may: [`${daemon}/values`],
     packages: ['@revisit/core', 'node:*', 'yaml', 'zod', 'temporal-polyfill'],
   },
+  // What the loop is made of. Prices and pages know nothing of who leaves when; who leaves knows the queue it feeds; the queue
+  // knows the stages it runs. `loop-parts.ts` are the types of what each is given.
+  {
+    folder: `${daemon}/collection`,
+    may: ['values', 'config', 'observe', 'store'].map((name) => `${daemon}/${name}`),
+    packages: ['@revisit/core', 'node:*'],
+  },
+  {
+    folder: `${daemon}/plan`,
+    may: ['values', 'collection', 'loop.ts'].map((name) => `${daemon}/${name}`),
+    packages: ['@revisit/core', 'node:*'],
+  },
+  {
+    folder: `${daemon}/dispatch`,
+    may: ['values', 'collection', 'plan', 'indexing', 'store', 'loop-parts.ts', 'loop.ts'].map(
+      (name) => `${daemon}/${name}`,
+    ),
+    packages: ['@revisit/core', 'node:*'],
+  },
+  {
+    folder: `${daemon}/indexing`,
+    may: ['values', 'collection', 'dispatch', 'observe', 'detect', 'store', 'tell', 'loop-parts.ts'].map(
+      (name) => `${daemon}/${name}`,
+    ),
+    packages: ['@revisit/core', 'node:*'],
+  },
   // Trials ask the house where programs are that this machine may not have, such as a browser.
   { folder: `${daemon}/trial`, may: ['house', daemon], packages: ['*'] },
   { folder: daemon, may: [daemon], packages: ['*'] },

@@ -6,7 +6,7 @@
 import type { Config } from './config/config.ts';
 import { startDaemon, type World } from './daemon.ts';
 import { createLog } from './log.ts';
-import { EvenClock } from './even-clock.ts';
+import { EvenClock } from './dispatch/even-clock.ts';
 
 /** How often it is looked whether somebody set the clock. */
 const lookMs = 1_000;

@@ -3,7 +3,7 @@ import type { Policy, Random, RobotPoolState } from '@revisit/core';
 import type { CollectionRules } from './config/collections.ts';
 import type { Revealed } from './observe/discover/reveal.ts';
 import type { Store } from './store/port.ts';
-import type { SweepOrder } from './sweep.ts';
+import type { SweepOrder } from './dispatch/sweep.ts';
 import type { ChangedTexts } from './tell/match.ts';
 import type { Detection } from './values/change.ts';
 import type { Clock } from './values/clock.ts';

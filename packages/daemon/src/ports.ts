@@ -1,7 +1,7 @@
 /** What another way of keeping, asking or running needs of the daemon: its ports, the values that pass through them, and the parts of its store that know nothing of SQLite. */
 export type { NoisePart } from './detect/noise.ts';
 export { ignoredOf } from './detect/shown.ts';
-export { Lately } from './lately.ts';
+export { Lately } from './dispatch/lately.ts';
 export { type RobotsRules, isAllowed, parseRobots } from './observe/robots-text.ts';
 export { changeId } from './store/change-id.ts';
 export { type Locked, lockFolder } from './store/lock.ts';

@@ -2,11 +2,11 @@
  * How a loop runs and ends: it sends what may go out, rests until something may let more go out, and at the end brings home what is
  * under way. A loop that was stopped or has died asks for nothing more.
  */
-import type { CollectionMarket } from './collection-market.ts';
-import type { Departures } from './departures.ts';
-import type { Flights } from './flights.ts';
-import type { Indexing } from './indexing.ts';
-import type { Keeping } from './keeping.ts';
+import type { CollectionMarket } from './plan/collection-market.ts';
+import type { Departures } from './dispatch/departures.ts';
+import type { Flights } from './dispatch/flights.ts';
+import type { Indexing } from './indexing/indexing.ts';
+import type { Keeping } from './indexing/keeping.ts';
 import type { LoopParts } from './loop-parts.ts';
 import type { Saving } from './saving.ts';
 

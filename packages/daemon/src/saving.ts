@@ -1,11 +1,11 @@
 /** Saves now and then what was learned that belongs to no page, so a killed process loses little of it. */
 import type { AccessTimes } from '@revisit/core';
-import type { ClockBook } from './clock-book.ts';
-import type { Collection } from './collection.ts';
-import type { Discovery } from './discovery.ts';
-import type { Lifetimes } from './lifetimes.ts';
+import type { ClockBook } from './dispatch/clock-book.ts';
+import type { Collection } from './collection/collection.ts';
+import type { Discovery } from './collection/discovery.ts';
+import type { Lifetimes } from './dispatch/lifetimes.ts';
 import type { LoopParts } from './loop-parts.ts';
-import type { SiteDoors } from './site-doors.ts';
+import type { SiteDoors } from './dispatch/site-doors.ts';
 
 const everyMs = 60_000;
 /** Access times change slowly, and a site's take a kilobyte. */

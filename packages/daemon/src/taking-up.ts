@@ -3,15 +3,15 @@
  * process asked for and did not keep. Where the clock was set since then, sites are left alone for as long as they would have been.
  */
 import type { AccessTimes } from '@revisit/core';
-import type { AskedBefore } from './asked-before.ts';
-import type { ClockBook } from './clock-book.ts';
-import type { CollectionMarket } from './collection-market.ts';
-import type { Collection } from './collection.ts';
-import type { Departures } from './departures.ts';
-import type { Discovery } from './discovery.ts';
-import type { Flights } from './flights.ts';
-import type { Keeping } from './keeping.ts';
-import type { Lifetimes } from './lifetimes.ts';
+import type { AskedBefore } from './dispatch/asked-before.ts';
+import type { ClockBook } from './dispatch/clock-book.ts';
+import type { CollectionMarket } from './plan/collection-market.ts';
+import type { Collection } from './collection/collection.ts';
+import type { Departures } from './dispatch/departures.ts';
+import type { Discovery } from './collection/discovery.ts';
+import type { Flights } from './dispatch/flights.ts';
+import type { Keeping } from './indexing/keeping.ts';
+import type { Lifetimes } from './dispatch/lifetimes.ts';
 import type { LoopParts } from './loop-parts.ts';
 import type { Kept } from './store/port.ts';
 import { ofOurSettings, StoreFailed } from './values/fault.ts';

@@ -1,6 +1,6 @@
 /** How changes come to be told: subscriptions are asked before a change is kept, the courier carries what was planned. */
 import type { Store } from './store/port.ts';
-import type { WordsQuestion } from './aside-worker.ts';
+import type { WordsQuestion } from './indexing/aside-worker.ts';
 import { type DifferenceInWords, inWords, shownDifference } from './detect/shown.ts';
 import { Courier, type CourierParts, type Send, type Sent } from './tell/courier.ts';
 import type { ChangedTexts } from './tell/match.ts';

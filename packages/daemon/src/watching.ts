@@ -3,13 +3,13 @@
  * limits at the gate. All of it comes and goes together.
  */
 import { kindOfName } from '@revisit/core';
-import type { CollectionMarket } from './collection-market.ts';
-import type { Collection, Entry } from './collection.ts';
-import type { Departures } from './departures.ts';
-import type { Discovery } from './discovery.ts';
-import type { Lifetimes } from './lifetimes.ts';
+import type { CollectionMarket } from './plan/collection-market.ts';
+import type { Collection, Entry } from './collection/collection.ts';
+import type { Departures } from './dispatch/departures.ts';
+import type { Discovery } from './collection/discovery.ts';
+import type { Lifetimes } from './dispatch/lifetimes.ts';
 import type { LoopParts } from './loop-parts.ts';
-import { PageAimsBook } from './page-aims.ts';
+import { PageAimsBook } from './collection/page-aims.ts';
 import { atNewUrl, type WatchedPage } from './values/look.ts';
 
 type WatchingParts = Pick<LoopParts, 'accepts' | 'clock' | 'collectionOf' | 'needs' | 'policy' | 'websub'>;

@@ -3,7 +3,7 @@ import Fastify from 'fastify';
 import { random } from '@revisit/core';
 import { expect, test } from 'vitest';
 import { websubRoutes } from './api/websub.ts';
-import { Collection, type Entry } from './collection.ts';
+import { Collection, type Entry } from './collection/collection.ts';
 import { hubOf } from './observe/hubs.ts';
 import { VirtualClock } from './simulation/virtual-clock.ts';
 import { freshState } from './store/rows.ts';

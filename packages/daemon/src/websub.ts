@@ -15,7 +15,7 @@
  * Whoever calls with a token that nobody gave out costs us one small reading.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Entry } from './collection.ts';
+import type { Entry } from './collection/collection.ts';
 import type { LoopParts } from './loop-parts.ts';
 import { Drawers } from './store/drawers.ts';
 import type { Store } from './store/port.ts';

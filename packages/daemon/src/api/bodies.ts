@@ -1,7 +1,7 @@
 /** What the API shows of the daemon's values. A body is not a row and not a domain object. */
 import type { Belief } from '@revisit/core';
 import type { Static } from '@sinclair/typebox';
-import type { Wait } from '../page-waits.ts';
+import type { Wait } from '../dispatch/page-waits.ts';
 import type { LookEntry, Version } from '../store/port.ts';
 import type { Change } from '../values/change.ts';
 import type { LookKind, PageState, WatchedPage } from '../values/look.ts';

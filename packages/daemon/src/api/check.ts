@@ -1,7 +1,7 @@
 /** A check: every page, or what is due, is looked at, whoever looks after it, and whoever does by the end. */
 import { randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
-import { lostMax } from '../asked-sweeps.ts';
+import { lostMax } from '../dispatch/asked-sweeps.ts';
 import type { Desk } from '../desk.ts';
 import { changeBody } from './bodies.ts';
 import { type Api, operation } from './operation.ts';

@@ -9,7 +9,7 @@ import { readOptions } from '../detect/options.ts';
 import { shownDifference } from '../detect/shown.ts';
 import type { Desk } from '../desk.ts';
 import type { Projection } from '../values/change.ts';
-import { hourOfWeek } from '../coming-looks.ts';
+import { hourOfWeek } from '../dispatch/coming-looks.ts';
 import { finite, lastMs, lookBody, timeText, versionBody } from './bodies.ts';
 import { notWatched } from './pages.ts';
 import { type Api, Media, operation } from './operation.ts';

@@ -3,7 +3,7 @@
  * ordered in tens of milliseconds, and a list that is scrolled through is made once.
  */
 import type { Belief } from '@revisit/core';
-import type { Entry } from '../collection.ts';
+import type { Entry } from '../collection/collection.ts';
 import type { Desk } from '../desk.ts';
 import type { WatchedPage } from '../values/look.ts';
 

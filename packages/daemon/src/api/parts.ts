@@ -2,10 +2,10 @@
  * What several processes on one store know of their parts of it, each alone: beliefs, plans, manners, work under way. Whoever is
  * asked answers for all: it puts the question to the others and adds their answers to its own.
  */
-import type { SweepAsked, SweepProgress } from '../asked-sweeps.ts';
+import type { SweepAsked, SweepProgress } from '../dispatch/asked-sweeps.ts';
 import type { Desk } from '../desk.ts';
-import type { Coming } from '../coming-looks.ts';
-import { type BudgetView, type StandingPlan, budgetView, standingPlan } from '../standing-plan.ts';
+import type { Coming } from '../dispatch/coming-looks.ts';
+import { type BudgetView, type StandingPlan, budgetView, standingPlan } from '../plan/standing-plan.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import type { Run } from '../lab/lab.ts';
 import type { ShelvedTrace } from '../lab/trace-shelf.ts';

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
-import type { BudgetView, ComingProbe, StandingPlan } from '../standing-plan.ts';
-import { wholeBudget, wholePlan } from '../whole-plan.ts';
+import type { BudgetView, ComingProbe, StandingPlan } from '../plan/standing-plan.ts';
+import { wholeBudget, wholePlan } from '../plan/whole-plan.ts';
 import { type Api, operation } from './operation.ts';
 import { everyPart } from './parts.ts';
 import { problem } from './problem.ts';

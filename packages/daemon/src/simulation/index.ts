@@ -2,7 +2,7 @@
 import { openSqlite } from '../store/sqlite.ts';
 import type { Store } from '../store/port.ts';
 
-export { givenOrder, greedyOrder, plannedOrder, randomOrder, type SweepOrder } from '../sweep.ts';
+export { givenOrder, greedyOrder, plannedOrder, randomOrder, type SweepOrder } from '../dispatch/sweep.ts';
 export { poissonLaw, type SimulatedPage, type SiteLaw } from './simulated-web.ts';
 export { createWorld, startLoop, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { settle } from '../config/config.ts';
 import { live } from '../lives.ts';
-import { EvenClock } from '../even-clock.ts';
+import { EvenClock } from '../dispatch/even-clock.ts';
 import { startChangingWeb } from './changing-web.ts';
 import { eventually, freshFolder } from './command.ts';
 

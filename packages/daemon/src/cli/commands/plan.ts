@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { BudgetBody, PlanBody } from '../../api/plan.ts';
 import type { Config, Flags } from '../../config/config.ts';
 import type { Opening } from '../../folder.ts';
-import type { BudgetPoint } from '../../standing-plan.ts';
+import type { BudgetPoint } from '../../plan/standing-plan.ts';
 import { systemClock } from '../../values/clock.ts';
 import type { Client } from '../client.ts';
 import { openedBy } from '../opening.ts';

@@ -1,0 +1,29 @@
+/** How the threads that read bodies beside the loop are started and asked. */
+import { Worker, type ResourceLimits } from 'node:worker_threads';
+import type { AsideInput, AsidePrevious, AsideQuestion } from './aside-worker.ts';
+import type { Previous } from '../detect/detect.ts';
+
+export function asideWorker(file: string | undefined, resourceLimits?: ResourceLimits): Worker {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  return new Worker(new URL(`./aside-worker.${extension}`, import.meta.url), {
+    workerData: { file },
+    ...(resourceLimits ? { resourceLimits } : {}),
+  });
+}
+
+/** `file` is the database that the thread reads earlier versions from; without it, they go along. */
+export async function questionOf(
+  number: number,
+  { previous, ...input }: AsideInput,
+  file: string | undefined,
+): Promise<AsideQuestion> {
+  const known = previous && (await knownOf(previous, file));
+  // What a socket read is part of a larger piece of memory, all of which would go along.
+  return { number, input: { ...input, body: new Uint8Array(input.body) }, ...(known ? { previous: known } : {}) };
+}
+
+async function knownOf(previous: Previous, file: string | undefined): Promise<AsidePrevious> {
+  const { state, lookedAtMs, versions, last, told } = previous;
+  if (file !== undefined && versions) return { state, lookedAtMs, versions };
+  return { state, lookedAtMs, last: await last(), ...(told ? { told: await told() } : {}) };
+}
