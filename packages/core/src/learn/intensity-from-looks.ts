@@ -9,7 +9,9 @@
  * for counts so spread is found exactly (pieces.ts), its rates are fitted, and again while the likelihood less the price of the
  * breaks rises. That may end short of the best cut, so it begins with one piece and with equal ones, and the best end stands.
  *
- * Intervals are normal in ln r, by the curvature at the maximum; they take the pieces for given.
+ * Intervals are normal in ln r, by the curvature at the maximum; they take the pieces for given. Of a piece that hardly ever changes
+ * ln r has no such curvature, and rounds end a little above a rate of 0: its interval ends where the likelihood has fallen by 1.92,
+ * all other rates going with it as the curvature has them go (to first order; they cannot follow better, so it is a little narrow).
  * Cost: O(cells met by gaps with a change) a round, up to some hundred rounds a cut, and some dozen cuts.
  * Delicate: where every look found a change nothing bounds a rate from above. Such pieces are never chosen; given ones are refused.
  */
@@ -200,6 +202,9 @@ function unboundedPiece({ free, time, known }: Cells, pieceOf: Int32Array): numb
   return pieceOf.findIndex((piece) => !(without[piece] > 0) && (all[piece] > 0 || changes[piece] > 0));
 }
 
+/** Above it less than one change's worth is known of ln r, and its likelihood is not that of a normal variable. */
+const deviationMax = 1;
+
 function estimated(
   cells: Cells,
   fitted: Fitted,
@@ -207,18 +212,82 @@ function estimated(
   period: number | undefined,
 ): EstimatedIntensity {
   const { pieceOf, rates } = fitted;
-  const free = summedBy(pieceOf, cells.free);
-  const deviation = logDeviations(cells, fitted);
-  const intervals = Array.from(rates, (rate, p): readonly [number, number] =>
-    rate > 0
-      ? [rate * Math.exp(-1.96 * deviation[p]), rate * Math.exp(1.96 * deviation[p])]
-      : [0, free[p] > 0 ? drop / free[p] : Infinity],
+  const time = summedBy(pieceOf, cells.time);
+  const information = informationOf(cells, fitted);
+  const deviation = Float64Array.from(inverseDiagonal(choleskyOf(information)), (variance) =>
+    Math.sqrt(Math.max(0, variance)),
   );
+  const loud = [...rates.keys()].filter((p) => rates[p] > 0 && deviation[p] <= deviationMax);
+  const root = choleskyOf(loud.map((a) => Float64Array.from(loud, (b) => information[a][b])));
+  const intervals = Array.from(rates, (rate, p): readonly [number, number] => {
+    if (!(time[p] > 0)) return [0, Infinity];
+    return rate > 0 && deviation[p] <= deviationMax
+      ? [rate * Math.exp(-1.96 * deviation[p]), rate * Math.exp(1.96 * deviation[p])]
+      : quietInterval(cells, fitted, p, loud, root);
+  });
   return laidOut(pieceOf, borders, rates, intervals, period);
 }
 
-/** The standard deviation of ln r for each piece: from the inverse of minus the second derivatives. */
-function logDeviations({ known, start, cell, spent }: Cells, { pieceOf, rates }: Fitted): Float64Array {
+/** Of piece p: where the likelihood has fallen by `drop` while the loud pieces' rates make up for p's. */
+function quietInterval(
+  cells: Cells,
+  fitted: Fitted,
+  p: number,
+  loud: readonly number[],
+  root: readonly Float64Array[],
+): readonly [number, number] {
+  const { pieceOf, rates } = fitted;
+  const pull = solved(root, pullOf(cells, fitted, p, loud));
+  const likely = (rate: number): boolean => {
+    const moved = rates.slice();
+    moved[p] = rate;
+    loud.forEach((a, i) => (moved[a] = rates[a] * Math.exp(-pull[i] * (rate - rates[p]))));
+    return logLikelihood(cells, pieceOf, moved) >= fitted.logLikelihood - drop;
+  };
+  const free = summedBy(pieceOf, cells.free)[p];
+  let high = Math.max(2 * rates[p], drop / free);
+  while (likely(high)) high *= 2;
+  return [likely(0) ? 0 : border(likely, rates[p], 0), border(likely, rates[p], high)];
+}
+
+/** Between a rate that is likely and one that is not. */
+function border(likely: (rate: number) => boolean, inside: number, outside: number): number {
+  let [good, bad] = [inside, outside];
+  // A ten-millionth of the way is less than any interval means.
+  for (let turn = 0; turn < 24; turn++) {
+    const middle = (good + bad) / 2;
+    if (likely(middle)) good = middle;
+    else bad = middle;
+  }
+  return (good + bad) / 2;
+}
+
+/** How the slopes of the loud pieces in ln r fall as the rate of p rises. */
+function pullOf({ start, cell, spent }: Cells, fitted: Fitted, p: number, loud: readonly number[]): Float64Array {
+  const { pieceOf, rates } = fitted;
+  const pulls = new Float64Array(rates.length);
+  for (let g = 0; g + 1 < start.length; g++) {
+    let inside = 0;
+    let mass = 0;
+    for (let i = start[g]; i < start[g + 1]; i++) {
+      if (pieceOf[cell[i]] === p) inside += spent[i];
+      mass += rates[pieceOf[cell[i]]] * spent[i];
+    }
+    if (inside === 0) continue;
+    const bend = bendOf(mass) * inside;
+    for (let i = start[g]; i < start[g + 1]; i++) pulls[pieceOf[cell[i]]] += bend * rates[pieceOf[cell[i]]] * spent[i];
+  }
+  return Float64Array.from(loud, (a) => pulls[a]);
+}
+
+/** Minus the second derivative of ln(1 - exp(-mass)). */
+function bendOf(mass: number): number {
+  const found = -Math.expm1(-mass);
+  return Math.exp(-mass) / (found * found);
+}
+
+/** Minus the second derivatives of the likelihood in ln r, by piece and piece. */
+function informationOf({ known, start, cell, spent }: Cells, { pieceOf, rates }: Fitted): Float64Array[] {
   const n = rates.length;
   const information = Array.from({ length: n }, () => new Float64Array(n));
   for (let c = 0; c < known.length; c++) information[pieceOf[c]][pieceOf[c]] += known[c];
@@ -231,17 +300,16 @@ function logDeviations({ known, start, cell, spent }: Cells, { pieceOf, rates }:
       parts.set(piece, (parts.get(piece) ?? 0) + part);
       mass += part;
     }
-    const found = -Math.expm1(-mass);
-    const bend = Math.exp(-mass) / (found * found);
+    const bend = bendOf(mass);
     for (const [a, x] of parts) for (const [b, y] of parts) information[a][b] += bend * x * y;
   }
   // A piece of which nothing is known would make the rest singular.
   for (let p = 0; p < n; p++) information[p][p] += 1e-9;
-  return Float64Array.from(inverseDiagonal(information), (variance) => Math.sqrt(Math.max(0, variance)));
+  return information;
 }
 
-/** The diagonal of the inverse of a positive definite matrix: by its Cholesky factor, a column of whose inverse is solved for at a time. */
-function inverseDiagonal(matrix: readonly Float64Array[]): Float64Array {
+/** The lower root of a positive definite matrix. */
+function choleskyOf(matrix: readonly Float64Array[]): Float64Array[] {
   const n = matrix.length;
   const root = matrix.map((row) => row.slice());
   for (let i = 0; i < n; i++) {
@@ -251,6 +319,26 @@ function inverseDiagonal(matrix: readonly Float64Array[]): Float64Array {
       root[i][j] = i === j ? Math.sqrt(Math.max(value, Number.MIN_VALUE)) : value / root[j][j];
     }
   }
+  return root;
+}
+
+/** x of root rootᵀ x = right. */
+function solved(root: readonly Float64Array[], right: Float64Array): Float64Array {
+  const x = right.slice();
+  for (let i = 0; i < x.length; i++) {
+    for (let k = 0; k < i; k++) x[i] -= root[i][k] * x[k];
+    x[i] /= root[i][i];
+  }
+  for (let i = x.length - 1; i >= 0; i--) {
+    for (let k = i + 1; k < x.length; k++) x[i] -= root[k][i] * x[k];
+    x[i] /= root[i][i];
+  }
+  return x;
+}
+
+/** The diagonal of the inverse of a positive definite matrix, from its root: a column of whose inverse is solved for at a time. */
+function inverseDiagonal(root: readonly Float64Array[]): Float64Array {
+  const n = root.length;
   const diagonal = new Float64Array(n);
   for (let column = 0; column < n; column++) {
     const solved = new Float64Array(n);

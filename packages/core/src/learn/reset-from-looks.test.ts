@@ -106,5 +106,11 @@ test('as a problem: several pages, a clock that lies, and what is wrong with a c
       { at: 1e6, changed: true },
     ]),
   ).toMatchObject({ sentence: expect.stringMatching(/ages: 5 .* at most 4 for probes over 1000000 steps/) });
+  expect(
+    estimate([
+      { at: 0, changed: false },
+      { at: 1e9, changed: true },
+    ]),
+  ).toMatchObject({ sentence: expect.stringMatching(/^probes: .* at most 4000000 steps in all .* not 1000000000/) });
   expect(estimate(probes(false), 0)).toMatchObject({ sentence: expect.stringMatching(/ages: 0 .* at least 1/) });
 });

@@ -63,3 +63,43 @@ test('a clock that lies is not believed, and what is wrong is named', () => {
   });
   expect(outcome).toMatchObject({ kind: 'refused', sentence: expect.stringContaining('probes[1].at: 1') });
 });
+
+test('a Last-Modified that names the time of the answer is not believed, at the look or just before it', () => {
+  const every = Array.from({ length: 20 }, (_, at) => at);
+  for (const changed of [() => true, (at: number) => at % 2 === 1]) {
+    const blind = estimate(every.map((at) => ({ at, changed: changed(at) })));
+    for (const lag of [0, 0.001, 0.009])
+      expect(estimate(every.map((at) => ({ at, changed: changed(at), lastModified: at - lag })))).toEqual(blind);
+  }
+});
+
+test('honest times of a Poisson page are believed, seldom or often as it changes, and lead to its rate', () => {
+  for (const [gap, count] of [
+    [0.1, 300],
+    [1, 100],
+    [5, 100],
+    [20, 100],
+    [80, 100],
+  ] as const) {
+    let sum = 0;
+    for (let seed = 1; seed <= 100; seed++) {
+      const { rate, interval } = estimate(looks(seed, count, gap, true));
+      // Every look at a page that changes so often finds a change: without Last-Modified nothing would bound its rate.
+      expect(interval[1]).not.toBeNull();
+      sum += rate!;
+    }
+    expect(sum / 100).toBeGreaterThan(0.96);
+    expect(sum / 100).toBeLessThan(1.06);
+  }
+});
+
+test('a change found in no time is refused', () => {
+  const probes = [
+    { at: 0, changed: false },
+    { at: 0, changed: true },
+  ];
+  expect(solve({ kind: 'estimate', from: 'probes', probes })).toMatchObject({
+    kind: 'refused',
+    sentence: expect.stringMatching(/^probes\[1\]\.changed: true .* after that of the look before \(0\)/),
+  });
+});

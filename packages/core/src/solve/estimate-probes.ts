@@ -5,6 +5,7 @@ import {
   chosenIntensityFromLooks,
   intensityFromLooks,
 } from '../learn/intensity-from-looks.ts';
+import { namesAnswers } from '../learn/answer-time.ts';
 import { smoothIntensity } from '../learn/smooth-intensity.ts';
 import { estimateRate } from '../learn/rate.ts';
 import { type AskedPieces, piecesAt, profileAnswer } from './estimate-pieces.ts';
@@ -19,19 +20,26 @@ interface Seen extends SeenLooks {
 
 /**
  * The first look is where knowing begins: what it found says nothing, its Last-Modified does. A change whose time is known
- * leaves open what happened before it in the same gap; a Last-Modified outside its gap is a clock that lies.
+ * leaves open what happened before it in the same gap; a Last-Modified outside its gap is a clock that lies, one at the look itself
+ * names the look, and where too many are just before it all of them do (answer-time.ts).
  */
 function seenAt(value: unknown): Seen {
   const probes = probesAt(value, 'probes');
   const changedGaps: Stretch[] = [];
   const free: Stretch[] = [];
   const exact: number[] = [];
+  const believed = !namesAnswers(
+    probes.slice(1).flatMap(({ at, changed, lastModified }, i) => {
+      const age = lastModified === undefined ? undefined : at - lastModified;
+      return at > probes[i].at ? [{ gap: at - probes[i].at, changed, age }] : [];
+    }),
+  );
   probes.forEach(({ at, changed, lastModified }, i) => {
     const before = i === 0 ? -Infinity : probes[i - 1].at;
-    const known = lastModified !== undefined && lastModified > before && lastModified <= at;
+    const known = believed && lastModified !== undefined && lastModified > before && lastModified < at;
     if (known && (changed || i === 0)) {
       exact.push(lastModified);
-      if (at > lastModified) free.push([lastModified, at]);
+      free.push([lastModified, at]);
     } else if (i > 0 && at > before) {
       (changed ? changedGaps : free).push([before, at]);
     }

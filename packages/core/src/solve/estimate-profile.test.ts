@@ -138,6 +138,32 @@ test('given pieces: one is the rate from looks, and intervals hold what is true 
   expect(held).toBeLessThan(300);
 });
 
+test('a piece in which nothing ever changed is bounded by the time that was seen of it, also where looks fall beside its borders', () => {
+  const quietMornings = profile([0, 0.5, 1], [0, 4], 1);
+  const probes = looksAt(quietMornings, 1, 400, 0.3);
+  for (const breaks of [[0, 0.5, 1], { grid: 24 }]) {
+    const { profile: found, interval } = estimate({ from: 'probes', probes, breaks, period: 1 });
+    expect(found.breaks).toEqual([0, 0.5, 1]);
+    const [low, high] = interval[0]!;
+    expect(low).toBe(0);
+    // Of 200 days of mornings half or so were seen by looks that found nothing.
+    expect(high).toBeGreaterThan(1.92 / 200);
+    expect(high).toBeLessThan(3 / 60);
+  }
+});
+
+test('intervals of a piece that hardly ever changes hold what is true nineteen times in twenty', () => {
+  for (const rare of [0.01, 0.05]) {
+    let held = 0;
+    for (let seed = 1; seed <= 100; seed++) {
+      const probes = looksAt(profile([0, 0.5, 1], [rare, 4], 1), seed, 100, 0.3);
+      const [low, high] = estimate({ from: 'probes', probes, breaks: [0, 0.5, 1], period: 1 }).interval[0]!;
+      if (high !== null && low! <= rare && rare <= high!) held++;
+    }
+    expect(held).toBeGreaterThanOrEqual(90);
+  }
+});
+
 test('Last-Modified sharpens what looks far apart can tell', () => {
   const truth = profile([0, 8, 18, 24], [0.005, 0.1, 0.005], 24);
   const changes = changesOf(truth, 6, 200 * 24);

@@ -61,6 +61,12 @@ export function estimateResetFromProbes(problem: Fields): Record<string, unknown
     : [probesAt(given, 'probes')];
   const lives = pages.map(lifeOf);
   const steps = pages.reduce((sum, probes) => sum + probes.at(-1)!.at - probes[0]!.at, 0);
+  if (steps > workMax)
+    throw new Refusal(
+      'probes',
+      given,
+      `looks over at most ${workMax} steps in all are expected where ages are asked for, not ${steps}: steps may be longer, such as days`,
+    );
   if (steps * ages > workMax)
     throw new Refusal(
       'ages',

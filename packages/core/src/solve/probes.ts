@@ -11,8 +11,16 @@ export interface Probe {
 
 export function probesAt(value: unknown, field: string): readonly Probe[] {
   const probes = listAt(value, field, 1).map((probe, i) => probeAt(probe, `${field}[${i}]`));
-  probes.forEach(({ at, field: place }, i) => {
-    if (i > 0 && at < probes[i - 1].at) throw new Refusal(`${place}.at`, at, 'times that do not go back are expected');
+  probes.forEach(({ at, changed, field: place }, i) => {
+    if (i === 0) return;
+    if (at < probes[i - 1].at) throw new Refusal(`${place}.at`, at, 'times that do not go back are expected');
+    // No rate, however high, finds a change in no time.
+    if (changed && at === probes[i - 1].at)
+      throw new Refusal(
+        `${place}.changed`,
+        changed,
+        `false, or a time after that of the look before (${at}), is expected`,
+      );
   });
   return probes;
 }
