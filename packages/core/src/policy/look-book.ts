@@ -1,16 +1,23 @@
 /** What a policy without a model of its own remembers of each page: the gaps that held a change, and the time that did not. */
 import { maximumLikelihoodRate } from '../learn/rate.ts';
 
-/** LambdaCrawl's prior: one pseudo-look of half a day that found a change and one that did not. */
-const pseudoGap = 43_200;
+/**
+ * Beside what was seen stand one pseudo-look that found a change and one that did not, so that no page is held for dead or for endlessly
+ * fast. LambdaCrawl has them half a day long, in its own unit of time, and so they are unless a policy says otherwise: where looks are
+ * weeks apart half a day without a change is next to nothing, and a page whose every look found one is then held for one that changes
+ * a hundred times between two looks.
+ */
+const pseudoGapUsual = 43_200;
 
 /** Gaps within 5 % of each other count as one length, so a page's book stays small however long it is kept. */
 const lengthsPerFactorE = 20;
 
 const lengthOf = (gap: number): number => Math.round(Math.log(gap) * lengthsPerFactorE);
 
-// Of what is saved: its first byte, which other policies' bytes do not have, and how many lengths of gaps.
-const mark = 0x1b;
+// Of what is saved: its first byte, which other policies' bytes do not have, and how many lengths of gaps. Bytes of the mark before
+// held the pseudo-looks of half a day too.
+const mark = 0x1c;
+const markWithPseudo = 0x1b;
 const lengthsSaved = 5;
 const savedBytes = 17 + 8 * lengthsSaved;
 
@@ -38,13 +45,20 @@ export class LookBook {
   private readonly lastLook: number[] = [];
   private readonly estimate: number[] = [];
   private readonly stale: boolean[] = [];
+  private pseudoGap = pseudoGapUsual;
+
+  /** How long pseudo-looks are. */
+  assume(pseudoGap: number): void {
+    if (pseudoGap === this.pseudoGap) return;
+    this.pseudoGap = pseudoGap;
+    this.stale.fill(true);
+  }
 
   open(page: number, now: number): void {
     this.changedGaps[page] = [];
     this.gapCounts[page] = [];
     this.lengthOf[page] = new Map();
-    this.addChanged(page, pseudoGap);
-    this.freeTime[page] = pseudoGap;
+    this.freeTime[page] = 0;
     this.exact[page] = 0;
     this.lastLook[page] = now;
     this.estimate[page] = 0;
@@ -97,7 +111,7 @@ export class LookBook {
 
   /** False when the bytes are somebody else's. After `open`. */
   restore(page: number, saved: Uint8Array, now: number): boolean {
-    if (saved.length !== savedBytes || saved[0] !== mark) return false;
+    if (saved.length !== savedBytes || (saved[0] !== mark && saved[0] !== markWithPseudo)) return false;
     const view = new DataView(saved.buffer, saved.byteOffset, saved.byteLength);
     const last = view.getFloat64(1);
     if (!Number.isFinite(last)) return false;
@@ -107,11 +121,17 @@ export class LookBook {
     this.changedGaps[page] = [];
     this.gapCounts[page] = [];
     this.lengthOf[page] = new Map();
-    for (let n = 0; n < lengthsSaved; n++) {
-      const [gap, count] = [view.getFloat32(17 + 8 * n), view.getFloat32(21 + 8 * n)];
-      if (!(gap > 0 && count > 0)) continue;
-      this.addChanged(page, gap, count);
+    const lengths = Array.from({ length: lengthsSaved }, (_, n): [number, number] => [
+      view.getFloat32(17 + 8 * n),
+      view.getFloat32(21 + 8 * n),
+    ]).filter(([gap, count]) => gap > 0 && count > 0);
+    if (saved[0] === markWithPseudo) {
+      this.freeTime[page] = Math.max(0, this.freeTime[page]! - pseudoGapUsual);
+      const away = ([gap]: readonly [number, number]): number => Math.abs(Math.log(gap / pseudoGapUsual));
+      const [pseudo] = lengths.toSorted((a, b) => away(a) - away(b));
+      if (pseudo) pseudo[1]--;
     }
+    for (const [gap, count] of lengths) if (count > 0) this.addChanged(page, gap, count);
     this.stale[page] = true;
     return true;
   }
@@ -123,9 +143,12 @@ export class LookBook {
   /** The most likely rate, changes a second. */
   rate(page: number): number {
     if (this.stale[page]) {
-      const changedGaps = this.changedGaps[page]!;
-      const gapCounts = this.gapCounts[page]!;
-      const looks = { changedGaps, gapCounts, freeTime: this.freeTime[page]!, exact: this.exact[page]! };
+      const looks = {
+        changedGaps: [...this.changedGaps[page]!, this.pseudoGap],
+        gapCounts: [...this.gapCounts[page]!, 1],
+        freeTime: this.freeTime[page]! + this.pseudoGap,
+        exact: this.exact[page]!,
+      };
       this.estimate[page] = maximumLikelihoodRate(looks, this.estimate[page]);
       this.stale[page] = false;
     }

@@ -1,7 +1,7 @@
 /**
  * Policies that hold every page for a Poisson process of constant rate, share the budget by a formula over rates and look
  * at even intervals: uniform, proportional, Cho and Garcia-Molina, LambdaCrawl. Rates are maximum likelihood from the
- * censored looks so far; the shares are worked out anew after every few looks a page.
+ * censored looks so far, with a pseudo-look of each kind (look-book.ts); the shares are worked out anew after every few looks a page.
  */
 import { DueQueue } from '../time/due-queue.ts';
 import { LookBook } from './look-book.ts';
@@ -16,6 +16,12 @@ export type Allocation = (
   pages?: readonly Watched[],
 ) => Float64Array;
 
+/**
+ * How long the pseudo-looks are: half a day as LambdaCrawl's authors have it, or as long as looks at the collection's pages are apart
+ * in the mean, which is no matter of units and takes a page that was never looked at for one that changes about as often as it is.
+ */
+export type PseudoLook = 'half a day' | 'mean gap';
+
 /** Fewer would spend more on planning than the estimates move between plans. */
 const looksPerPageBetweenPlans = 4;
 const looksBetweenPlansMin = 256;
@@ -26,6 +32,7 @@ const spread = (page: number): number => ((page + 1) * 0.618033988749895) % 1;
 export class RatePolicy implements Policy {
   readonly name: string;
   private readonly allocate: Allocation;
+  private readonly pseudoLook: PseudoLook;
   private readonly queue = new DueQueue();
   private readonly book = new LookBook();
   private readonly watched: Watched[] = [];
@@ -39,8 +46,9 @@ export class RatePolicy implements Policy {
   private looksSincePlan = 0;
   private planned = false;
 
-  constructor(name: string, allocate: Allocation) {
+  constructor(name: string, allocate: Allocation, pseudoLook: PseudoLook = 'half a day') {
     this.name = name;
+    this.pseudoLook = pseudoLook;
     this.allocate = allocate;
   }
 
@@ -130,6 +138,7 @@ export class RatePolicy implements Policy {
 
   private plan(now: number): void {
     const { pages } = this;
+    if (this.pseudoLook === 'mean gap' && this.budget > 0) this.book.assume(pages.length / this.budget);
     const rates = Float64Array.from(pages, (page) => this.book.rate(page));
     const watched = pages.map((page) => this.watched[page]!);
     const weights = Float64Array.from(watched, ({ weight }) => weight);
