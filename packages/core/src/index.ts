@@ -187,6 +187,7 @@ export {
   traceRows,
   type TraceRows,
   traceOf,
+  unquoted,
 } from './simulate/trace.ts';
 export { type SolveOutcome, solve } from './solve/solve.ts';
 export { DueQueue } from './time/due-queue.ts';

@@ -6,6 +6,8 @@ export interface Trace {
   readonly names: readonly string[];
   /** One ascending list a source. */
   readonly times: readonly Float64Array[];
+  /** Where it has no dates: the second that stands for its day 0. */
+  readonly dayZero?: number;
 }
 
 export type TraceOutcome =
@@ -54,6 +56,11 @@ function ascendingUnique(list: number[]): Float64Array {
   return sorted.slice(0, kept);
 }
 
+/** The end of the year 9999, beyond which dates are not written; milliseconds are, and were meant to be seconds. */
+const lastSecond = 253_402_300_799;
+/** One field in quotes, and not several. */
+const wholeQuoted = /^"(?:[^"]|"")*"$/;
+
 /** Reads `source,unix_seconds` with or without that header; a source's name may hold commas when it is quoted. */
 export function readTraceCsv(text: string): TraceOutcome {
   return readRows(text, traceRows());
@@ -75,7 +82,12 @@ export function traceRows(): TraceRows {
         if (row === 1 && comma > 0 && /^[a-z_ ]+$/i.test(time)) return undefined;
         return `trace row ${row}: "${line.slice(0, 60)}" is not source,unix_seconds`;
       }
-      gathered.listOf(unquoted(line.slice(0, comma))).push(seconds);
+      if (!(seconds >= 0 && seconds <= lastSecond))
+        return `trace row ${row}: "${line.slice(0, 60)}" has a time outside of the years 1970 to 9999; seconds from 0 to ${lastSecond} are expected`;
+      const source = line.slice(0, comma);
+      if (source.includes(',') && !wholeQuoted.test(source))
+        return `trace row ${row}: "${line.slice(0, 60)}" has more than two columns; source,unix_seconds is expected, a source that holds commas in quotes`;
+      gathered.listOf(unquoted(source)).push(seconds);
       return undefined;
     },
     end: () =>
@@ -100,7 +112,8 @@ function withoutReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-function unquoted(field: string): string {
+/** A name as it is meant: quotes around it are the file's. */
+export function unquoted(field: string): string {
   return field.length >= 2 && field.startsWith('"') && field.endsWith('"')
     ? field.slice(1, -1).replaceAll('""', '"')
     : field;
@@ -146,7 +159,7 @@ export function historyRows(start: number): TraceRows {
     end: () =>
       gathered.isEmpty
         ? { kind: 'refused', sentence: 'history: it holds no pages' }
-        : { kind: 'read', trace: gathered.trace() },
+        : { kind: 'read', trace: { ...gathered.trace(), dayZero: start } },
   };
 }
 

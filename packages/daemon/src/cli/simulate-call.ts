@@ -51,7 +51,7 @@ function spanOf(text: string): number | undefined {
 function budgetOf(text: string): AskedBudget['budget'] | undefined {
   const match = /^(\d+(?:\.\d+)?(?:e-?\d+)?)(x|\/page\/day|\/change)$/.exec(text);
   const looks = match ? Number(match[1]) : 0;
-  if (!match || !(looks > 0)) return undefined;
+  if (!match || !(looks > 0 && looks < Infinity)) return undefined;
   if (match[2] === 'x') return { kind: 'own', times: looks };
   return { kind: match[2] === '/change' ? 'per-change' : 'per-page-day', looks };
 }

@@ -113,7 +113,14 @@ test('the 14-week set’s form, weights, spacing and events are understood', asy
     '60s',
     '--learn',
     'events',
+    '--report',
+    join(folder, 'report.html'),
   ]);
+  // The set has no dates, and none is invented.
+  const html = readFileSync(join(folder, 'report.html'), 'utf8');
+  expect(html).toContain('The trace has no dates: days count from the first look, which is taken for a Monday');
+  expect(html).toMatch(/>(?:hours, beginning [\d.]+ )?days since the first look</);
+  expect(html).not.toMatch(/2006/);
   expect(ended.err).toBe('');
   expect(ended.code).toBe(0);
   expect(ended.out).toContain('480 probes over 8 pages');
@@ -157,6 +164,7 @@ test('what is wrong with a call is said in one sentence', async () => {
       ['--trace', join(folder, 'none.csv')],
       /--trace .*none\.csv: cannot be read \(ENOENT\); a readable file is expected/,
     ],
+    [['--trace', trace, '--budget', '1e400/change'], /--budget 1e400\/change: R\/page\/day or R\/change/],
     [
       ['--trace', trace, '--importance', join(folder, 'none.json')],
       /--importance .*none\.json: cannot be read \(ENOENT\)/,
@@ -199,7 +207,7 @@ test('pages without a change before the test are told of as left out, and a budg
   const none = await revisit(words);
   expect([none.code, none.err]).toEqual([
     2,
-    'revisit: --budget 0.1/page/day (as none was given): not one probe in the whole test; more is expected, such as 1/change\n',
+    'revisit: --budget 0.1/page/day (as none was given): not one probe in the whole test; a budget such as 900/page/day is expected\n',
   ]);
 });
 
@@ -258,8 +266,14 @@ async function looksBetween(folder: string, [training, from, to]: readonly numbe
 test('the history of a data folder is a trace: what twice the budget would have found', async () => {
   const folder = await watchedFolder(8);
   const words = ['simulate', '--data', folder, '--policies', 'uniform,revisit', '--json'];
-  const ended = await revisit([...words, '--budget', '6/page/day,12/page/day']);
-  expect(ended.err).toBe('');
+  const report = join(freshFolder(), 'own.html');
+  const ended = await revisit([...words, '--budget', '6/page/day,12/page/day', '--report', report]);
+  // What such a history does not know is told beside the result, in it and in the report.
+  const origin =
+    'Changes are known as of the look that found them, so the schedule that really ran has delays near 0 here, and what nobody saw is not there: this compares policies with each other and not with what really happened.';
+  expect(ended.err).toBe(`${origin}\n`);
+  expect(JSON.parse(ended.out)).toMatchObject({ notes: [origin] });
+  expect(readFileSync(report, 'utf8')).toContain(origin);
   expect(ended.code).toBe(0);
   const body = JSON.parse(ended.out) as {
     trainStart: number;
@@ -308,7 +322,7 @@ test('the history of a data folder is a trace: what twice the budget would have 
   const files = () => execFileSync(process.execPath, ['-e', hashes], { cwd: folder }).toString();
   const before = files();
   const beside = await revisit([...words, '--budget', '6/page/day']);
-  expect([beside.err, beside.code]).toEqual(['', 0]);
+  expect([beside.err, beside.code]).toEqual([`${origin}\n`, 0]);
   expect((JSON.parse(beside.out) as { policies: unknown[] }).policies).toMatchObject(
     once!.map(({ policy, meanDelayHours }) => ({ policy, meanDelayHours })),
   );
@@ -330,4 +344,28 @@ test('an importance over the week has the integral of its steps', () => {
   expect(work.integral(monday + 7 * day) - work.integral(monday)).toBeCloseTo(7 * (15 + 27) * 3600, 3);
   expect(work.integral(monday + 10 * 3600) - work.integral(monday)).toBeCloseTo(12 * 3600, 3);
   expect(readImportance({ breaks: [0, 9], values: [1], period: 24 })).toBeUndefined();
+});
+
+test('a budget a change where training expects none is refused as such, and one that is enough is named', async () => {
+  const trace = join(freshFolder(), 't.csv');
+  writeFileSync(trace, 'a,0\nb,3600\na,172800\nb,345600\n');
+  const words = ['simulate', '--trace', trace, '--train', '2d', '--test', '3d', '--policies', 'uniform'];
+  const refused = await revisit([...words, '--budget', '10/change']);
+  expect([refused.code, refused.out, refused.err]).toEqual([
+    2,
+    '',
+    'revisit: --budget 10/change: not one probe in the whole test: the time to learn from leads one to expect no change there; a budget such as 0.4/page/day is expected\n',
+  ]);
+  expect((await revisit([...words, '--budget', '0.4/page/day'])).code).toBe(0);
+});
+
+test('weights that are all 0 are refused, as nothing would be worth a look', async () => {
+  const folder = freshFolder();
+  const [trace, weights] = [join(folder, 't.csv'), join(folder, 'w.csv')];
+  writeFileSync(trace, 'a,0\na,86400\na,172800\nb,0\nb,90000\nb,180000\n');
+  writeFileSync(weights, 'a,0\nb,0\n');
+  const words = ['simulate', '--trace', trace, '--train', '1d', '--test', '1d', '--budget', '1/change'];
+  const refused = await revisit([...words, '--importance', weights]);
+  expect([refused.code, refused.out]).toEqual([2, '']);
+  expect(refused.err).toMatch(/--importance .*w\.csv: every weight is 0; one above 0 at least is expected\n$/);
 });

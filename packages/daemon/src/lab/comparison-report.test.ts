@@ -60,6 +60,18 @@ test('of several budgets each has its calibration, and what is shown of one says
   expect(html).toContain('The week as revisit learned it at 200/change (UTC)');
 });
 
+test('a week says what its shades mean: factors of a mean hour, from none to its busiest', () => {
+  const run = runOf(100, { revisit: 100 });
+  const week = Array.from({ length: 168 }, (_, hour) => (hour < 84 ? 3 : 1));
+  const html = comparisonHtml('t', split, [
+    { ...run, compared: run.compared.map((one) => ({ ...one, week, reliability: [] })) },
+  ]);
+  const heat = picture(html, 'The week as learned');
+  for (const step of ['0×', '0.38×', '0.75×', '1.1×', '1.5×']) expect(heat).toContain(`>${step}</text>`);
+  expect(heat).toContain('>changes of a mean hour</text>');
+  expect(heat).toContain('<title>Mon 0:00 1.5× the mean</title>');
+});
+
 test('what was asked for is told, and who is best goes by it', () => {
   const log = new ProbeLog();
   const score = { ...scoreProbes(split, log), obsolescence: 10, freshness: 0.5, meanDelayHours: 3 };

@@ -4,6 +4,7 @@ import type { Plot } from '../reproduce/item.ts';
 import { escape, plotSvg, spansDecades } from '../reproduce/svg.ts';
 import { type Compared, bound, boundSentence } from './compare.ts';
 import { type Conditions, aimOf, conditionSentences, usualConditions } from './conditions.ts';
+import { delayColumn } from './delay-column.ts';
 import { whoWhen } from './who-when.ts';
 
 export interface BudgetRun {
@@ -30,13 +31,14 @@ function scoreTable(run: BudgetRun, conditions: Conditions): string {
   const rivals = compared.filter(({ policy }) => policy !== bound);
   const best = Math.min(...rivals.map(({ score }) => aim.of(score)));
   const note = rivals.length < compared.length ? `<p>${escape(boundSentence)}</p>` : '';
+  const delay = delayColumn(compared.map(({ score }) => score.meanDelayHours));
   const scores = tableOf(
     [
       'policy',
       `× best ${aim.name}`,
       'probes',
       'changes',
-      'mean delay, h',
+      `mean delay, ${delay.unit}`,
       'freshness',
       'hit rate',
       'obsolescence',
@@ -47,7 +49,7 @@ function scoreTable(run: BudgetRun, conditions: Conditions): string {
       best > 0 ? (aim.of(score) / best).toFixed(2) : aim.of(score) > 0 ? '∞' : '1.00',
       String(score.probes),
       String(score.changes),
-      score.meanDelayHours.toPrecision(4),
+      delay.shown(score.meanDelayHours),
       score.freshness.toFixed(4),
       score.hitRate.toFixed(4),
       score.obsolescence.toPrecision(5),
@@ -104,15 +106,33 @@ function delays(run: BudgetRun, at: string): Plot {
   };
 }
 
+/** The darker, the more: white is nothing, the darkest is the busiest hour of that week. */
+const shadeOf = (share: number): string => {
+  const light = Math.round(255 - 200 * share);
+  return `rgb(${light},${light},255)`;
+};
+
+/** Steps of the scale below a week. */
+const scaleSteps = 5;
+
 function weekHeatmap(week: readonly number[], label = 'The week as learned'): string {
   const most = Math.max(...week);
-  const cells = week.map((value, i) => {
-    const shade = Math.round(255 - (200 * value) / most);
-    return `<rect x="${40 + (i % 24) * 17}" y="${20 + Math.floor(i / 24) * 17}" width="16" height="16" fill="rgb(${shade},${shade},255)"><title>${days[Math.floor(i / 24)]} ${i % 24}:00 ${value.toFixed(2)}</title></rect>`;
-  });
+  const mean = week.reduce((a, b) => a + b, 0) / week.length;
+  const factor = (value: number): string => (mean > 0 ? `${Number((value / mean).toPrecision(2))}×` : '0×');
+  const shade = (value: number): string => shadeOf(most > 0 ? value / most : 0);
+  const cells = week.map(
+    (value, i) =>
+      `<rect x="${40 + (i % 24) * 17}" y="${20 + Math.floor(i / 24) * 17}" width="16" height="16" fill="${shade(value)}"><title>${days[Math.floor(i / 24)]} ${i % 24}:00 ${factor(value)} the mean</title></rect>`,
+  );
   const names = days.map((day, i) => `<text x="4" y="${32 + 17 * i}">${day}</text>`);
   const hours = [0, 6, 12, 18].map((h) => `<text x="${40 + 17 * h}" y="14">${h}:00</text>`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="460" height="145" font-family="sans-serif" font-size="11" role="img" aria-label="${escape(label)}">${hours.join('')}${names.join('')}${cells.join('')}</svg>`;
+  const scale = Array.from({ length: scaleSteps }, (_, i) => {
+    const value = (most * i) / (scaleSteps - 1);
+    const x = 40 + 56 * i;
+    return `<rect x="${x}" y="147" width="16" height="10" stroke="#ccc" fill="${shade(value)}"/><text x="${x + 19}" y="156">${factor(value)}</text>`;
+  });
+  const legend = `${scale.join('')}<text x="${40 + 56 * scaleSteps}" y="156">changes of a mean hour</text>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="470" height="165" font-family="sans-serif" font-size="11" role="img" aria-label="${escape(label)}">${hours.join('')}${names.join('')}${cells.join('')}${legend}</svg>`;
 }
 
 function calibration(one: Compared): string {
@@ -176,7 +196,7 @@ export function comparisonHtml(
   const plots = [
     ...againstBudget(runs, split.names.length, testSeconds / 86_400),
     delays(main, at),
-    ...whoWhen(split, drawn).map((plot) => ({ ...plot, title: `${plot.title}${at}` })),
+    ...whoWhen(split, drawn, conditions.dayZero).map((plot) => ({ ...plot, title: `${plot.title}${at}` })),
   ];
   const tables = runs.map(
     (run) =>

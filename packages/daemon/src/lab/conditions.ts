@@ -10,6 +10,10 @@ export interface Conditions extends Pick<Comparison, 'learn' | 'loss' | 'spacing
   readonly leftOut: number;
   /** Looks that the collection itself made at these pages in the time of the test, where a budget is a multiple of them. */
   readonly ownLooks?: number;
+  /** Whether it is a collection's own history. */
+  readonly own?: true;
+  /** Of a trace without dates, the second that stands for its day 0. */
+  readonly dayZero?: number;
 }
 
 export const usualConditions: Conditions = {
@@ -43,12 +47,21 @@ export const ownLooksSentence = ({ ownLooks }: Conditions): string | undefined =
     ? undefined
     : `1x is as many as the collection itself made at these pages in the time of the test: ${Math.floor(ownLooks)}.`;
 
+/** What a trace that was had by looks does not know. */
+export function originSentence({ own, dayZero }: Conditions): string | undefined {
+  if (own)
+    return 'Changes are known as of the look that found them, so the schedule that really ran has delays near 0 here, and what nobody saw is not there: this compares policies with each other and not with what really happened.';
+  return dayZero === undefined
+    ? undefined
+    : 'The trace has no dates: days count from the first look, which is taken for a Monday, and changes are known as of the look that found them.';
+}
+
 export function conditionSentences(split: Split, conditions: Conditions): readonly string[] {
   const { learn, loss, spacingSeconds, siteOf, importance, leftOut } = conditions;
   const left = leftOutSentence(split, leftOut);
   const sites = siteOf === 'all' ? 'all pages are one site' : 'a site is what stands before the first slash of a name';
   return [
-    ...[left, ownLooksSentence(conditions)].filter((sentence) => sentence !== undefined),
+    ...[originSentence(conditions), left, ownLooksSentence(conditions)].filter((sentence) => sentence !== undefined),
     'Every policy was allowed the same number of probes.',
     learn === 'events'
       ? 'Of the time to learn from, every change and its time was known (--learn events); in the test policies saw only whether a page had changed since their last probe of it.'

@@ -19,7 +19,8 @@ export function readImportance(value: unknown): Importance | undefined {
   if (!numbers(breaks) || !numbers(values) || (period !== 168 && period !== 24)) return undefined;
   const rising = breaks.every((entry, i) => i === 0 || entry > breaks[i - 1]!);
   if (!rising || breaks.length !== values.length + 1 || breaks[0] !== 0 || breaks.at(-1) !== period) return undefined;
-  return importanceOf(breaks, values, period);
+  // Where nothing counts there is nothing to plan for.
+  return values.some((value) => value > 0) ? importanceOf(breaks, values, period) : undefined;
 }
 
 function importanceOf(breaks: readonly number[], values: readonly number[], period: number): Importance {

@@ -71,12 +71,41 @@ test('weights come as the 14-week set has them, hours as JSON', async () => {
       ]),
     },
   });
+  // Names as the trace's own rows may have them.
+  expect(await readImportanceFile(written('imp.csv', 'source,weight\n"a, ""b""",3\n'))).toEqual({
+    kind: 'read',
+    value: { kind: 'pages', weightOf: new Map([['a, "b"', 3]]) },
+  });
   const week = written('week.json', '\n{\n"breaks":[0,24],\n"values":[1],"period":24}\n');
   expect(await readImportanceFile(week)).toMatchObject({ kind: 'read', value: { kind: 'times' } });
   expect(await readImportanceFile(written('bad.tsv', '7\t1\n8\tmuch\n'))).toMatchObject({
     kind: 'wrong',
-    sentence: expect.stringContaining('row 2') as string,
+    sentence: expect.stringContaining('row 2 is "8\\tmuch"; source,weight with a weight of at least 0') as string,
   });
+  for (const [text, words] of [
+    ['a/p0,-3\n', 'row 1 is "a/p0,-3"'],
+    ['source,weight\na/p0,-3\n', 'row 2 is "a/p0,-3"'],
+  ] as const)
+    expect(await readImportanceFile(written('less.csv', text))).toMatchObject({
+      kind: 'wrong',
+      sentence: expect.stringContaining(words) as string,
+    });
+});
+
+test('a third column and times that no date has are refused with their row', async () => {
+  for (const [row, words] of [
+    ['b,1700000001,3', 'trace row 2: "b,1700000001,3" has more than two columns'],
+    ['"b","c",1700000001', 'has more than two columns'],
+    ['b,-5', 'trace row 2: "b,-5" has a time outside of the years 1970 to 9999'],
+    ['b,1e300', 'trace row 2: "b,1e300" has a time outside'],
+    ['b,1700000001000', 'outside of the years 1970 to 9999'],
+  ] as const)
+    expect(await readTrace(written('odd.csv', `a,1700000000\n${row}\n`))).toMatchObject({
+      kind: 'wrong',
+      sentence: expect.stringContaining(words) as string,
+    });
+  const quoted = await readTrace(written('quoted.csv', '"a,""b"", c",0\nd,253402300799\n'));
+  expect(quoted.kind === 'read' && quoted.value.names).toEqual(['a,"b", c', 'd']);
 });
 
 test('two traces of one name that are put on the shelf at once are each whole', async () => {
@@ -87,4 +116,11 @@ test('two traces of one name that are put on the shelf at once are each whole', 
   ]);
   expect(kept.map(({ kind }) => kind)).toEqual(['kept', 'wrong']);
   expect(shelf.list().map(({ name }) => name)).toEqual(['same.csv']);
+});
+
+test('a history is known by its lists, also where the first are empty or written with spaces', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'revisit-history-')), 'history.tsv');
+  writeFileSync(file, '1\t0\t[]\n2\t0\t[ [1, 1], [2, 0], [3, 1]]\n');
+  const read = await readTrace(file);
+  expect(read.kind === 'read' && read.value.names).toEqual(['1', '2']);
 });

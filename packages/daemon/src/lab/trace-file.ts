@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { type Readable, pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { type Trace, type TraceRows, historyRows, traceRows } from '@revisit/core';
+import { type Trace, type TraceRows, historyRows, traceRows, unquoted } from '@revisit/core';
 import { type Importance, readImportance } from './importance.ts';
 
 export type Read<Value> =
@@ -96,7 +96,7 @@ export async function readTrace(file: string, limits: ReadingLimits = {}): Promi
     if (sentence !== undefined) throw new Unfit(sentence);
   };
   const begin = (): void => {
-    rows = waiting.some((row) => row.includes('\t') && row.includes('[[')) ? historyRows(historyStart) : traceRows();
+    rows = waiting.some((row) => /\t\s*\[\s*[[\]]/.test(row)) ? historyRows(historyStart) : traceRows();
     waiting.forEach(add);
     waiting = [];
   };
@@ -161,8 +161,14 @@ export async function readImportanceFile(file: string): Promise<Read<ImportanceF
 function addWeight(weightOf: Map<string, number>, line: string, row: number): void {
   if (line === '') return;
   const cut = Math.max(line.lastIndexOf('\t'), line.lastIndexOf(','));
-  const weight = cut > 0 && line.slice(cut + 1).trim() !== '' ? Number(line.slice(cut + 1)) : Number.NaN;
+  const given = cut > 0 ? line.slice(cut + 1).trim() : '';
+  const weight = given === '' ? Number.NaN : Number(given);
   // A name that is a part of the piece it was read from would keep all of that.
-  if (Number.isFinite(weight) && weight >= 0) weightOf.set(Buffer.from(line.slice(0, cut)).toString(), weight);
-  else if (row > 1) throw new Unfit(`row ${row} is not source,weight with a weight of at least 0`);
+  if (Number.isFinite(weight) && weight >= 0)
+    weightOf.set(Buffer.from(unquoted(line.slice(0, cut))).toString(), weight);
+  // The first row may be a header, whose last word is no number.
+  else if (row > 1 || !Number.isNaN(weight))
+    throw new Unfit(
+      `row ${row} is ${JSON.stringify(line.slice(0, 60))}; source,weight with a weight of at least 0 is expected`,
+    );
 }

@@ -15,7 +15,8 @@ interface Window {
   readonly to: number;
 }
 
-export function whoWhen(split: Split, compared: readonly Compared[]): Plot[] {
+/** `dayZero` where the trace has no dates: time is then told from there. */
+export function whoWhen(split: Split, compared: readonly Compared[], dayZero?: number): Plot[] {
   const changes = split.times.map((times) => times.filter((at) => at > split.testStart && at <= split.testEnd));
   const shown = Array.from(changes.keys())
     .toSorted((a, b) => changes[b]!.length - changes[a]!.length || a - b)
@@ -32,25 +33,38 @@ export function whoWhen(split: Split, compared: readonly Compared[]): Plot[] {
     changed.flatMap((times) => Array.from(times)).toSorted((a, b) => a - b),
   );
   const [unit, seconds] = unitOf(window.to - window.from);
+  const { origin, x } = axisOf(window, unit, dayZero);
   // The busiest page is the uppermost row.
   const dots = (rows: readonly ArrayLike<number>[], above: number) =>
     rows.flatMap((times, row) =>
       Array.from(times)
         .filter((at) => within(at, window))
-        .map((at) => [(at - window.from) / seconds, shown.length - 1 - row + above] as const),
+        .map((at) => [(at - origin) / seconds, shown.length - 1 - row + above] as const),
     );
   return compared.map(({ policy }, i) => ({
     title: `Who was probed when: ${policy}`,
-    x: `${unit} after ${new Date(1000 * window.from).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
+    x,
     y: shown.length === 1 ? 'the busiest page' : `the ${shown.length} busiest pages`,
     series: [
       { name: 'looks', points: dots(looks[i]!, 0.2), draw: 'dots' },
       { name: 'changes', points: dots(changed, 0.45), draw: 'dots' },
     ],
-    xRange: [0, (window.to - window.from) / seconds],
+    xRange: [(window.from - origin) / seconds, (window.to - origin) / seconds],
     yMax: shown.length,
     rowNames: shown.map((page) => split.names[page]!).toReversed(),
   }));
+}
+
+/** From where time is counted, and how that is said. */
+function axisOf({ from }: Window, unit: string, dayZero: number | undefined): { origin: number; x: string } {
+  if (dayZero === undefined)
+    return {
+      origin: from,
+      x: `${unit} after ${new Date(1000 * from).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
+    };
+  if (unit === 'days') return { origin: dayZero, x: 'days since the first look' };
+  const day = Number(((from - dayZero) / 86_400).toFixed(2));
+  return { origin: from, x: `${unit}, beginning ${day} days since the first look` };
 }
 
 const within = (at: number, { from, to }: Window): boolean => at > from && at <= to;

@@ -39,6 +39,8 @@ function Compared({ run, result }: { readonly run: Run; readonly result: Result 
       <p class="small soft">
         {number(result.pages, 9)} pages, {number(result.changes, 9)} changes in the {number(result.testDays, 2)} days
         that were scored, {number(rows[0]?.allowed, 9)} looks for each policy
+        {run.trace === null &&
+          '. Changes are known as of the look that found them, so the schedule that really ran has delays near 0 here: this compares policies with each other, not with what really happened.'}
       </p>
       {run.budgets.length > 1 && (
         <div class="tabs" role="group" aria-label="Budget">

@@ -5,7 +5,8 @@ import type { Command } from 'commander';
 import { type Split, type Trace, kinOf, probesAllowed, sitePrefix, splitTrace } from '@revisit/core';
 import { type Compared, bound, boundSentence, comparePolicy } from '../../lab/compare.ts';
 import { type BudgetRun, comparisonHtml, shortSentence } from '../../lab/comparison-report.ts';
-import { type Conditions, aimOf, leftOutSentence, ownLooksSentence } from '../../lab/conditions.ts';
+import { type Conditions, aimOf, leftOutSentence, originSentence, ownLooksSentence } from '../../lab/conditions.ts';
+import { delayColumn } from '../../lab/delay-column.ts';
 import { nowAndThen } from '../../lab/now-and-then.ts';
 import { type OwnHistory, ownHistory } from '../../lab/own-history.ts';
 import { type Read, readTrace } from '../../lab/trace-file.ts';
@@ -78,13 +79,23 @@ function resultOf({ policy, score, seconds, knob, runs, reliability }: Compared)
 }
 
 function shown(split: Split, runs: readonly BudgetRun[]): string {
-  const head = ['policy', 'probes', 'changes', 'mean delay h', 'freshness', 'hit rate', 'obsolescence', 'seconds'];
   const parts = runs.map((run) => {
+    const delay = delayColumn(run.compared.map(({ score }) => score.meanDelayHours));
+    const head = [
+      'policy',
+      'probes',
+      'changes',
+      `mean delay ${delay.unit}`,
+      'freshness',
+      'hit rate',
+      'obsolescence',
+      'seconds',
+    ];
     const rows = run.compared.map(({ policy, score, seconds }) => [
       policy === bound ? `${bound} *` : policy,
       String(score.probes),
       String(score.changes),
-      score.meanDelayHours.toPrecision(4),
+      delay.shown(score.meanDelayHours),
       score.freshness.toFixed(4),
       score.hitRate.toFixed(4),
       score.obsolescence.toPrecision(5),
@@ -105,11 +116,26 @@ interface Prepared {
   readonly ownLooks: number | undefined;
 }
 
+function expectedIn({ expectedChanges }: Split): string {
+  if (expectedChanges === 0) return 'no change';
+  return `${Number(expectedChanges.toPrecision(2))} changes`;
+}
+
+/** A budget that comes to one probe at least: one a change where changes are expected, otherwise one a page. */
+function enough({ expectedChanges, testStart, testEnd }: Split): string {
+  if (expectedChanges >= 1) return '1/change';
+  const perDay = 86_400 / (testEnd - testStart);
+  const digit = 10 ** Math.floor(Math.log10(perDay));
+  return `${Number((digit * Math.ceil(perDay / digit)).toPrecision(1))}/page/day`;
+}
+
 async function prepared(options: SimulateOptions, call: Asked, source: Source): Promise<Read<Prepared>> {
   const bad = (sentence: string) => ({ kind: 'wrong', sentence }) as const;
   const { trace, watched = trace.names.length } = source;
   const own = options.data !== undefined;
   const { importance } = call;
+  if (importance?.kind === 'pages' && trace.names.every((name) => importance.weightOf.get(name) === 0))
+    return bad(`--importance ${options.importance}: every weight is 0; one above 0 at least is expected`);
   if (importance?.kind === 'pages' && !trace.names.some((name) => importance.weightOf.has(name))) {
     const [first] = importance.weightOf.keys();
     return bad(
@@ -132,8 +158,14 @@ async function prepared(options: SimulateOptions, call: Asked, source: Source): 
     if (allowed.at(-1)! < 1) {
       const given = options.budget === undefined ? `${text} (as none was given)` : text;
       const why =
-        budget.kind === 'own' ? `: the collection made ${Math.round(ownLooks!)} at these pages in that time` : '';
-      return bad(`--budget ${given}: not one probe in the whole test${why}; more is expected, such as 1/change`);
+        budget.kind === 'own'
+          ? `: the collection made ${Math.round(ownLooks!)} at these pages in that time`
+          : budget.kind === 'per-change'
+            ? `: the time to learn from leads one to expect ${expectedIn(split)} there`
+            : '';
+      return bad(
+        `--budget ${given}: not one probe in the whole test${why}; a budget such as ${enough(split)} is expected`,
+      );
     }
   }
   return { kind: 'read', value: { split, allowed, leftOut: Math.max(0, watched - split.names.length), ownLooks } };
@@ -156,6 +188,8 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
     spacingSeconds,
     siteOf: options.siteOf,
     leftOut,
+    ...(options.data === undefined ? {} : { own: true }),
+    ...(source.value.trace.dayZero === undefined ? {} : { dayZero: source.value.trace.dayZero }),
     ...(ownLooks === undefined ? {} : { ownLooks: Math.floor(ownLooks) }),
     ...(importance ? { importance: { file: options.importance!, kind: importance.kind } } : {}),
   };
@@ -209,6 +243,8 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
     const said = [leftOutSentence(split, leftOut), ownLooksSentence(conditions)].filter((one) => one !== undefined);
     print([...(said.length > 0 ? [said.join('\n')] : []), shown(split, runs)].join('\n\n'));
   }
+  const origin = originSentence(conditions);
+  if (conditions.own && origin !== undefined) note(origin);
   for (const run of runs) {
     const sentence = shortSentence(run);
     if (sentence !== undefined) note(sentence);
@@ -226,6 +262,7 @@ function jsonOf(split: Split, conditions: Conditions, runs: readonly BudgetRun[]
     pages: split.names.length,
     expectedChanges: split.expectedChanges,
     ...conditions,
+    notes: [originSentence(conditions)].filter((sentence) => sentence !== undefined),
     comparedBy: aimOf(conditions).name,
     ...(runs.length === 1 ? body(runs[0]!) : { budgets: runs.map(body) }),
   };
