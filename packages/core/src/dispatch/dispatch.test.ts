@@ -196,6 +196,32 @@ test('what an earlier process asked of one site counts for the server that it sh
   expect(gates.pass(60)).toEqual({ page: 21, site: 2 });
 });
 
+test('of sites on a server that turns some back, those pass first that were turned back longest ago', () => {
+  const gates = new Gates();
+  for (const site of [1, 2, 3]) gates.stand(site, 7);
+  for (const site of [1, 2, 3]) gates.wait(site, site);
+  // The server takes one request in ten; the others come back and are held until it takes the next.
+  const hour = (now: number): number | undefined => {
+    const [first, ...others] = [1, 2, 3].map(() => {
+      const passed = gates.pass(now);
+      if (passed) gates.done(passed.site);
+      return passed?.site;
+    });
+    for (const site of others) {
+      if (site === undefined) continue;
+      gates.turnedBack(site);
+      gates.holdUntil(site, now + 10);
+      gates.waitFirst(site, site);
+    }
+    if (first !== undefined) gates.wait(first, first);
+    return first;
+  };
+  // Whoever was asked comes again without being held, and would be there before those that are.
+  const asked = [0, 10, 20, 30, 40, 50].map(hour);
+  expect(new Set(asked.slice(0, 3))).toEqual(new Set([1, 2, 3]));
+  expect(asked.slice(3)).toEqual(asked.slice(0, 3));
+});
+
 test('the crowd counts a few of each line, and none of a site that is held', () => {
   const gates = new Gates();
   gates.setSpacing(0, 10);

@@ -41,6 +41,8 @@ interface Server {
   breadth: number;
   /** Sites whose own gate is open while as many requests are under way as the server takes. */
   readonly turnedAway: Set<number>;
+  /** Sites whose last request came back as the server takes no more for now, in the order in which they did. */
+  readonly turnedBack: Set<number>;
 }
 
 interface Gate {
@@ -63,6 +65,8 @@ interface Gate {
 
 /** How many of one site's line count as the crowd: enough to never leave its gate idle. */
 const crowdPerSite = 2;
+/** Of the sites that a server turned back, so many are looked through for one that may pass: a server may have thousands. */
+const turnedBackMax = 64;
 /** Passes of the hurried before one of the others, where some wait. */
 const hurriedRunMax = 4;
 
@@ -163,17 +167,19 @@ export class Gates {
     if (gate.busy > 0) return;
     if (gate.server?.turnedAway.delete(site)) this.#queue(site, gate);
     if (server === undefined) {
+      gate.server?.turnedBack.delete(site);
       gate.server = undefined;
       return;
     }
     let known = this.#servers.get(server);
     if (!known) {
-      known = { opensAt: -Infinity, spacing, busy: 0, breadth, turnedAway: new Set() };
+      known = { opensAt: -Infinity, spacing, busy: 0, breadth, turnedAway: new Set(), turnedBack: new Set() };
       this.#servers.set(server, known);
     }
     known.spacing = spacing;
     known.breadth = breadth;
     if (gate.server === known) return;
+    gate.server?.turnedBack.delete(site);
     gate.server = known;
     // Its last request was one to the server.
     if (!gate.held) known.opensAt = Math.max(known.opensAt, gate.opensAt - gate.spacing + spacing);
@@ -269,6 +275,7 @@ export class Gates {
     if (gate.server) {
       gate.server.busy++;
       gate.server.opensAt = now + gate.server.spacing;
+      gate.server.turnedBack.delete(site);
     }
     this.#queue(site, gate);
     return { page, site };
@@ -285,8 +292,29 @@ export class Gates {
         this.#unqueue(site);
         server.turnedAway.add(site);
       } else if (server && server.opensAt > now) opening.set(site, server.opensAt);
-      else return site;
+      else return (server && which === 'opening' ? this.#firstTurnedBack(server, now) : undefined) ?? site;
     }
+  }
+
+  #firstTurnedBack(server: Server, now: number): number | undefined {
+    let left = turnedBackMax;
+    for (const site of server.turnedBack) {
+      if (left-- === 0) break;
+      if (this.#gate(site).line.length === 0) server.turnedBack.delete(site);
+      else if (this.open(site, now) && this.admits(site)) return site;
+    }
+    return undefined;
+  }
+
+  /**
+   * A request that passed came back unsent, as its server takes no more for now. Of all sites there, those go first from then on that
+   * were turned back longest ago: else, where a server takes less than its sites want, one that always comes a moment later than
+   * the others would never be asked.
+   */
+  turnedBack(site: number): void {
+    const turned = this.#gate(site).server?.turnedBack;
+    turned?.delete(site);
+    turned?.add(site);
   }
 
   /** Where the gate stands that opens first, of those that may let somebody through. */
