@@ -6,6 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { eventually, freshFolder, serve } from '../../daemon/src/trial/command.ts';
 import { type Cleanups, startFront, startHub, startWeb } from '../../daemon/src/trial/hub-world.ts';
 import { leash } from '../../daemon/src/trial/leash.ts';
+import { quietNow } from '../../daemon/src/trial/quiet-now.ts';
 import { locate } from '../../../house/provision.ts';
 import { startNats } from './trial/nats-server.ts';
 import { startPostgres } from './trial/postgres-server.ts';
@@ -66,11 +67,13 @@ test.skipIf(locate('nats-server') === undefined)(
     await seen(2);
 
     // What was taken is looked at, also where the one that took it is lost before it looked.
-    const quiet = (hours: readonly string[]): Promise<unknown> =>
-      fetch(`${two}/api/settings`, { method: 'PATCH', headers, body: JSON.stringify({ quiet: hours }) });
+    const quiet = async (hours: readonly string[]): Promise<void> => {
+      const settings = JSON.stringify({ quiet: hours });
+      expect((await fetch(`${two}/api/settings`, { method: 'PATCH', headers, body: settings })).status).toBe(200);
+    };
     const quietAt = async (at: string): Promise<string[]> =>
       ((await (await fetch(`${at}/api/settings`)).json()) as { quiet: string[] }).quiet;
-    await quiet(['00:00-24:00']);
+    await quiet(quietNow());
     for (const at of [one, two]) await eventually(async () => (await quietAt(at)).length > 0);
     await tell(3);
     await both[0]!.end('SIGKILL');

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LoopbackWeb, eventually, loopbackWeb } from '../../daemon/src/trial/command.ts';
+import { quietNow } from '../../daemon/src/trial/quiet-now.ts';
 import { locate } from '../../../house/provision.ts';
 import { type Pair, call, startPair } from './trial/pair.ts';
 
 /** So many that each coordinator has some. */
 const hosts = 12;
 const everyHost = Array.from({ length: hosts }, (_, i) => i);
-const never = ['00:00-24:00'];
 
 describe.skipIf(locate('nats-server') === undefined)('a look that is wished for while pages change hands', () => {
   let pair: Pair;
@@ -44,7 +44,7 @@ describe.skipIf(locate('nats-server') === undefined)('a look that is wished for 
 
     await seen(two, 1);
     for (const at of pair.urls) await eventually(async () => (await part(at)) > 9_000);
-    await quiet(two, never);
+    await quiet(two, quietNow());
     for (const at of pair.urls) await eventually(() => isQuiet(at));
     write(2);
     // Half of them one by one, the others in one call; all of them stand in line, at one of the two.
@@ -59,7 +59,7 @@ describe.skipIf(locate('nats-server') === undefined)('a look that is wished for 
     await seen(two, 2);
     expect(await looksOf(two)).toBe(2 * hosts);
 
-    await quiet(two, never);
+    await quiet(two, quietNow());
     await eventually(() => isQuiet(two));
     write(3);
     for (const { id } of pages) await call('POST', `${two}/api/pages/${id}/probe`, {});

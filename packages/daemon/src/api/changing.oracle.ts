@@ -235,6 +235,11 @@ export function changingSuite(name: string, openStore: () => Promise<Store>): vo
         expect(await restarted(['05:00-06:00'])).toEqual(['05:00-06:00']);
         const wrong = await ask('PATCH', '/api/settings', { quiet: ['01:00-02:00', '25:00-26:00'], budget: '1/hour' });
         expect([wrong.status, wrong.body['detail']]).toEqual([400, expect.stringContaining('quiet[1]: "25:00-26:00"')]);
+        const shut = await ask('PATCH', '/api/settings', { quiet: ['00:00-12:00', '12:00-24:00'], budget: '1/hour' });
+        expect([shut.status, shut.body['detail']]).toEqual([
+          400,
+          expect.stringContaining('a minute of the week outside'),
+        ]);
         // A request that is refused changes nothing.
         expect((await ask('GET', '/api/settings')).body).toMatchObject({ budgetPerHour: 90, quiet: ['01:00-02:00'] });
         expect((await ask('PATCH', '/api/settings', { quiet: [] })).body).toMatchObject({ quiet: [] });

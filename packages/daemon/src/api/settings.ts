@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
+import { quietMistake } from '../config/site-rules.ts';
 import { rateForm, ratePerSecond } from '../config/units.ts';
 import { hoursForm, parseHours } from '../values/hours.ts';
 import type { Desk } from '../desk.ts';
@@ -90,6 +91,8 @@ export function settingRoutes(app: Api, desk: Desk): void {
     if (budget !== undefined && !(looksPerSecond! > 0)) return wrong('budget', budget, rateForm);
     const unclear = quiet?.findIndex((text) => parseHours(text) === undefined) ?? -1;
     if (unclear >= 0) return wrong(`quiet[${unclear}]`, quiet![unclear]!, hoursForm);
+    const shut = quietMistake(['quiet'], quiet);
+    if (shut) return problem(reply, 400, 'bad-request', shut.sentence);
     if (looksPerSecond !== undefined) {
       const kept = await remember(budgetKey, { configured: configured!.looksPerSecond, looksPerSecond });
       if (kept.kind === 'failed') return unavailable(reply, kept.fault);

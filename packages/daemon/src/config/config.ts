@@ -4,11 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { LineCounter, type Document, isNode, parseDocument } from 'yaml';
-import type { z } from 'zod';
 import type { Retention } from '../values/retention.ts';
 import { type ConfigCollection, type ConfigFile, type ConfigPage, type ConfigSite, fileSchema } from './file-form.ts';
+import { type Mistake, allowedOf, mistakeOf } from './file-mistake.ts';
 import { readPage } from './page-input.ts';
-import { siteMistake } from './site-rules.ts';
+import { quietMistake, siteMistake } from './site-rules.ts';
 import { durationMs, rateParts, ratePerSecond } from './units.ts';
 
 export interface Config {
@@ -64,15 +64,8 @@ function lineOf(document: Document, lines: LineCounter, path: readonly PropertyK
   return 1;
 }
 
-function issueSentence(issue: z.core.$ZodIssue): { path: readonly PropertyKey[]; sentence: string } {
-  const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!] : [...issue.path];
-  const field = path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') return { path, sentence: `${field} is not a known setting` };
-  return { path, sentence: `${field}: ${issue.message}` };
-}
-
 /** The first page that could not be watched, with the place of what is wrong about it. */
-function pageMistake(file: ConfigFile): { path: readonly PropertyKey[]; sentence: string } | undefined {
+function pageMistake(file: ConfigFile): Mistake | undefined {
   for (const [i, input] of (file.pages ?? []).entries()) {
     const page = readPage(input);
     if (page.kind === 'read') continue;
@@ -89,10 +82,12 @@ export function readConfigText(text: string, name: string): Read<ConfigFile> {
   const broken = document.errors[0];
   if (broken) return { kind: 'wrong', sentence: `${name}:${lines.linePos(broken.pos[0]).line}: ${broken.message}` };
   const plain: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-  const checked = fileSchema.safeParse(plain);
+  const checked = fileSchema.safeParse(plain, { error: allowedOf });
   const found = checked.success
-    ? (siteMistake(checked.data.sites ?? {}) ?? pageMistake(checked.data))
-    : issueSentence(checked.error.issues[0]!);
+    ? (quietMistake(['quiet'], checked.data.quiet) ??
+      siteMistake(checked.data.sites ?? {}) ??
+      pageMistake(checked.data))
+    : mistakeOf(checked.error.issues[0]!, plain);
   if (!found) return { kind: 'read', value: checked.data! };
   return { kind: 'wrong', sentence: `${name}:${lineOf(document, lines, found.path)}: ${found.sentence}` };
 }
@@ -135,12 +130,14 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
       ([, value]) => value !== undefined,
     ),
   );
-  const checked = fileSchema.safeParse({ ...file, ...given });
+  const checked = fileSchema.safeParse({ ...file, ...given }, { error: allowedOf });
   if (!checked.success) {
-    const { path, sentence } = issueSentence(checked.error.issues[0]!);
+    const { path, message } = checked.error.issues[0]!;
     const flag = String(path[0]).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    const value = (flags as Record<string, unknown>)[String(path[0])];
-    return { kind: 'wrong', sentence: `--${flag} ${String(value)}: ${sentence.replace(/^[^:]*: /, '')}` };
+    const value = String((flags as Record<string, unknown>)[String(path[0])]);
+    // A terminal does what control characters say.
+    const shown = /\p{Cc}/u.test(value) ? JSON.stringify(value) : value;
+    return { kind: 'wrong', sentence: `--${flag} ${shown}: ${message}` };
   }
   const all = checked.data;
   if ((all.robotsMin ?? 0) > (all.robots ?? 64)) {

@@ -3,13 +3,26 @@ import { policies } from '@revisit/core';
 import { z } from 'zod';
 import { hoursForm, parseHours } from '../values/hours.ts';
 import { parseNetwork } from '../values/network.ts';
+import { importanceForm } from './page-input.ts';
 import { durationForm, durationMs, rateForm, ratePerSecond } from './units.ts';
 
-const duration = z.string().refine((text) => durationMs(text) !== undefined, { error: durationForm });
-const rate = z.string().refine((text) => (ratePerSecond(text) ?? 0) > 0, { error: rateForm });
+/** Whatever is wrong about a value, its form is what is said to be allowed; `file-mistake.ts` adds the field and the value. */
+const textOf = (error: string, isFit: (text: string) => boolean) => z.string({ error }).refine(isFit, { error });
+const isAt = (text: string, schemes: RegExp) => schemes.test(URL.parse(text)?.protocol ?? '');
 
-const portForm = 'a whole number from 0 to 65535 is expected';
+const duration = textOf(durationForm, (text) => durationMs(text) !== undefined);
+const rate = textOf(rateForm, (text) => (ratePerSecond(text) ?? 0) > 0);
 
+function whole(min: number, max?: number) {
+  const error = `a whole number from ${min} ${max === undefined ? 'on' : `to ${max}`} is expected`;
+  const number = z.number({ error }).int({ error }).min(min, { error });
+  return max === undefined ? number : number.max(max, { error });
+}
+
+const weightForm = 'a number above 0 is expected';
+const weight = z.number({ error: weightForm }).positive({ error: weightForm });
+
+const selectForm = 'a CSS selector, or exactly one of css, xpath, jsonpath, jq, regexp, part is expected';
 const selectSchema = z
   .strictObject({
     css: z.string(),
@@ -20,9 +33,7 @@ const selectSchema = z
     part: z.enum(['whole', 'text', 'main', 'links']),
   })
   .partial()
-  .refine((select) => Object.keys(select).length === 1, {
-    error: 'exactly one of css, xpath, jsonpath, jq, regexp, part is expected',
-  });
+  .refine((select) => Object.keys(select).length === 1, { error: selectForm });
 
 /** Laws by their kind; page-input.ts checks which kinds there are and what they need. */
 const urgency = z.union([
@@ -47,12 +58,12 @@ const life = z.union([
 const pageSchema = z.strictObject({
   url: z.string().describe('An http or https address'),
   select: z
-    .union([z.string(), selectSchema])
+    .union([z.string(), selectSchema], { error: selectForm })
     .optional()
     .describe('A CSS selector, or one of css, xpath, jsonpath, jq, regexp, part'),
   title: z.string().optional().describe('What to call it'),
   tags: z.array(z.string()).optional().describe('Labels to find it by'),
-  weight: z.number().positive().optional().describe('How much a change of this page matters, relative to 1'),
+  weight: weight.optional().describe('How much a change of this page matters, relative to 1'),
   urgency: urgency
     .optional()
     .describe('What a change is still worth when it is captured late: uniform, decay, window or polynomial, in hours'),
@@ -62,14 +73,20 @@ const pageSchema = z.strictObject({
     .optional()
     .describe('What counts: how long changes wait, or being out of date at all'),
   importance: z
-    .union([
-      z.number().min(0),
-      z.strictObject({
-        breaks: z.array(z.number()).describe('Seconds from Monday 00:00 UTC, ascending, over a week or a part of it'),
-        values: z.array(z.number()).describe('What each stretch between two breaks counts'),
-        period: z.number().optional().describe('The distance from the first break to the last, after which it repeats'),
-      }),
-    ])
+    .union(
+      [
+        z.number().min(0, { error: importanceForm }),
+        z.strictObject({
+          breaks: z.array(z.number()).describe('Seconds from Monday 00:00 UTC, ascending, over a week or a part of it'),
+          values: z.array(z.number()).describe('What each stretch between two breaks counts'),
+          period: z
+            .number()
+            .optional()
+            .describe('The distance from the first break to the last, after which it repeats'),
+        }),
+      ],
+      { error: importanceForm },
+    )
     .optional()
     .describe('What being out of date costs at each time of the week, relative to 1'),
   spacing: duration.optional().describe('The least time between two looks at this page'),
@@ -79,25 +96,32 @@ const pageSchema = z.strictObject({
   options: z.record(z.string(), z.unknown()).optional().describe('How it is read, compared and told'),
 });
 
-const hours = z.string().refine((text) => parseHours(text) !== undefined, { error: hoursForm });
-const network = z.string().refine((text) => parseNetwork(text).kind === 'network', {
-  error: 'an address range such as 10.0.0.0/8 or ::1/128 is expected',
-});
-const publicUrl = z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
-  error: 'an address such as https://revisit.example.org is expected',
-});
-
-const proxy = z.string().refine((text) => /^(https?|socks5h?):$/.test(URL.parse(text)?.protocol ?? ''), {
-  error: 'an address such as http://proxy:3128 or socks5://user:password@proxy:1080 is expected',
-});
+const hours = textOf(hoursForm, (text) => parseHours(text) !== undefined);
+const network = textOf(
+  'an address range such as 10.0.0.0/8 or ::1/128 is expected',
+  (text) => parseNetwork(text).kind === 'network',
+);
+const contact = textOf(
+  'one line without control characters is expected',
+  (text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text),
+);
+const publicUrl = textOf('an address such as https://revisit.example.org is expected', (text) =>
+  isAt(text, /^https?:$/),
+);
+const proxy = textOf('an address such as http://proxy:3128 or socks5://user:password@proxy:1080 is expected', (text) =>
+  isAt(text, /^(https?|socks5h?):$/),
+);
+const smtp = textOf('an address such as smtps://user:password@mail.example.org is expected', (text) =>
+  isAt(text, /^smtps?:$/),
+);
+const lease = textOf(
+  'a duration from 1s to 1h is expected, such as 4s',
+  (text) => (durationMs(text) ?? 0) >= 1_000 && durationMs(text)! <= 3_600_000,
+);
 
 const siteSchema = z.strictObject({
   spacing: duration.optional().describe('The least time between two requests to this site'),
-  connections: z
-    .number()
-    .int()
-    .min(1)
-    .max(64)
+  connections: whole(1, 64)
     .optional()
     .describe('How many requests may be under way at this site at once; more than one only if its owner agrees'),
   atMost: rate.optional().describe('The most requests to this site, such as 100/day'),
@@ -106,16 +130,16 @@ const siteSchema = z.strictObject({
   headers: z.record(z.string(), z.string()).optional().describe('Sent with every request to pages of this site'),
 });
 
-const policyName = z
-  .string()
-  .refine((name) => Object.hasOwn(policies, name), { error: `one of ${Object.keys(policies).join(', ')} is expected` });
+const policyName = textOf(`one of ${Object.keys(policies).join(', ')} is expected`, (name) =>
+  Object.hasOwn(policies, name),
+);
 
 const collectionSchema = z.strictObject({
   policy: policyName.optional().describe('How looks at these pages are planned'),
   budget: rate
     .optional()
     .describe('Requests for these pages alone; without it a share of the whole by number of pages'),
-  weight: z.number().positive().optional().describe('Times the weight of each of these pages'),
+  weight: weight.optional().describe('Times the weight of each of these pages'),
   urgency: urgency.optional().describe('For pages that do not say: what a late capture is still worth'),
   life: life.optional().describe('For pages that do not say: how long a change is shown'),
   loss: z.enum(['obsolescence', 'staleness']).optional().describe('For pages that do not say: what counts'),
@@ -141,47 +165,33 @@ export const fileSchema = z.strictObject({
   mandate: duration
     .optional()
     .describe('How long an observer of the cluster may look at its sites by itself when its link is lost, such as 10m'),
-  lease: z
-    .string()
-    .refine((text) => (durationMs(text) ?? 0) >= 1_000 && durationMs(text)! <= 3_600_000, {
-      error: 'a duration from 1s to 1h is expected, such as 4s',
-    })
+  lease: lease
     .optional()
     .describe(
       'How long a coordinator or robot of the cluster may be silent before others take over its work, such as 4s; from 1s to 1h',
     ),
   host: z.string().optional().describe('The address to listen on; beyond loopback a token is required'),
-  port: z
-    .number({ error: portForm })
-    .int({ error: portForm })
-    .min(0, { error: portForm })
-    .max(65_535, { error: portForm })
-    .optional()
-    .describe('Where API and dashboard listen; 0 takes any free port'),
+  port: whole(0, 65_535).optional().describe('Where API and dashboard listen; 0 takes any free port'),
   budget: rate
     .optional()
     .describe(
       'How many requests may be made over all pages, such as 600/hour. They leave evenly over an hour; what is not used of 2000/day or 500/week may be used later in the day or week',
     ),
   spacing: duration.optional().describe('The least time between two requests to one site, such as 2s'),
-  robots: z.number().int().min(1).max(10_000).optional().describe('The most requests that may be under way at once'),
-  robotsMin: z
-    .number()
-    .int()
-    .min(0)
-    .max(10_000)
+  robots: whole(1, 10_000).optional().describe('The most requests that may be under way at once'),
+  robotsMin: whole(0, 10_000)
     .optional()
     .describe(
       'How many may be under way however full the queue is; between it and robots the number follows the queue',
     ),
-  queue: z.number().int().min(2).max(1_000_000).optional().describe('How many answers may wait for detection'),
+  queue: whole(2, 1_000_000).optional().describe('How many answers may wait for detection'),
   policy: z.string().optional().describe('How looks are planned; docs/policies.md tells which fits'),
   collections: z
     .record(z.string(), collectionSchema)
     .optional()
     .describe('Pages by tag, planned by a policy of their own; a page with several such tags belongs to the first'),
   allowNetwork: z.array(network).optional().describe('Private networks that may be visited, as CIDR'),
-  contact: z.string().optional().describe('How site owners reach you; part of the user agent'),
+  contact: contact.optional().describe('How site owners reach you; part of the user agent'),
   publicUrl: publicUrl
     .optional()
     .describe(
@@ -194,21 +204,15 @@ export const fileSchema = z.strictObject({
     .optional()
     .describe('Rules for single sites, by registrable domain such as example.org, or by host where there is none'),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional().describe('How much is logged on stderr'),
-  smtp: z
-    .string()
-    .refine((text) => /^smtps?:$/.test(URL.parse(text)?.protocol ?? ''), {
-      error: 'an address such as smtps://user:password@mail.example.org is expected',
-    })
-    .optional()
-    .describe('Where letters are handed in, such as smtps://user:password@mail.example.org'),
+  smtp: smtp.optional().describe('Where letters are handed in, such as smtps://user:password@mail.example.org'),
   mailFrom: z.string().optional().describe('The sender of letters'),
   quiet: z.array(hours).optional().describe('Hours in which nothing is asked for, such as "22:00-06:00 Europe/Berlin"'),
   allowCommands: z.boolean().optional().describe('Whether subscriptions may start programs on this machine'),
   keep: z
     .strictObject({
       age: duration.optional().describe('Versions older than this go'),
-      count: z.number().int().min(1).optional().describe('At most so many versions of a page'),
-      bytes: z.number().int().min(1).optional().describe('At most so many bytes, as kept, for the versions of a page'),
+      count: whole(1).optional().describe('At most so many versions of a page'),
+      bytes: whole(1).optional().describe('At most so many bytes, as kept, for the versions of a page'),
       looks: duration.optional().describe('Looks older than this are forgotten; what was learned from them is not'),
       deliveries: duration
         .optional()

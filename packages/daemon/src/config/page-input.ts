@@ -4,6 +4,7 @@ import { type NewPageSettings, type Select, usualSettings } from '../values/page
 import { readScope } from '../values/scope.ts';
 import { normaliseUrl, siteOf } from '../values/url.ts';
 import type { Read } from './config.ts';
+import { refused, refusedUnseen } from './refused.ts';
 import { readRetention } from './retention.ts';
 import { durationForm, durationMs } from './units.ts';
 
@@ -26,14 +27,6 @@ export const pageFields = [
   'paused',
   'options',
 ] as const;
-
-function wrong(field: string, value: unknown, allowed: string): { kind: 'wrong'; sentence: string } {
-  const text = value === undefined ? 'nothing' : (JSON.stringify(value) ?? 'that');
-  return {
-    kind: 'wrong',
-    sentence: `${field}: ${text.length > 80 ? `${text.slice(0, 77)}...` : text} is not allowed; ${allowed}`,
-  };
-}
 
 /** A selection written as one text: "css:h1", "main", "//h1", "$.items", or plainly a CSS selector. */
 export function readSelect(value: unknown): Read<Select> {
@@ -58,7 +51,7 @@ export function readSelect(value: unknown): Read<Select> {
       if (part) return { kind: 'read', value: { kind: part } };
     }
   }
-  return wrong(
+  return refused(
     'select',
     value,
     `a CSS selector, one of ${parts.join(', ')}, or {css|xpath|jsonpath|jq|regexp: expression} is expected`,
@@ -91,44 +84,50 @@ const ownHeaders = new Set(
 /** Refused here, where a person reads why, and not at every look. Values may be credentials: no sentence repeats them. */
 export const readHeaders: Reader = (value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return wrong('headers', value, 'an object of texts is expected');
+    return refused('headers', value, 'an object of texts is expected');
   const given = Object.entries(value);
-  if (given.length > headersMax) return wrong('headers', given.length, `at most ${headersMax} are expected`);
+  if (given.length > headersMax) return refused('headers', given.length, `at most ${headersMax} are expected`);
   for (const [name, text] of given) {
     if (!/^[\w!#$%&'*+.^`|~-]{1,200}$/.test(name))
-      return wrong('headers', name, "a name is made of letters, digits and !#$%&'*+-.^_`|~");
-    if (ownHeaders.has(name.toLowerCase())) return wrong('headers', name, 'the connection sets it itself');
-    if (typeof text !== 'string') return wrong(`headers.${name}`, text, 'a text is expected');
-    if (text.length > headerCharactersMax || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text))
-      return wrong(
-        `headers.${name}`,
-        'its value',
-        `at most ${headerCharactersMax} characters of one line are expected`,
-      );
+      return refused('headers', name, "a name is made of letters, digits and !#$%&'*+-.^_`|~");
+    if (ownHeaders.has(name.toLowerCase())) return refused('headers', name, 'the connection sets it itself');
+    const trouble = headerTrouble(text);
+    if (trouble) return refusedUnseen(`headers.${name}`, ...trouble);
   }
   return read({ headers: value as Record<string, string> });
 };
 
-const importanceForm =
+function headerTrouble(text: unknown): readonly [called: string, allowed: string] | undefined {
+  if (typeof text !== 'string') return [`a value of type ${typeof text}`, 'a text is expected'];
+  if (text.length > headerCharactersMax)
+    return [`a value of ${text.length} characters`, `at most ${headerCharactersMax} are expected`];
+  if (/[\r\n]/.test(text)) return ['a value with a line break', 'one line is expected'];
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text))
+    return ['a value with control characters or characters beyond Latin-1', 'letters, digits and signs are expected'];
+  return undefined;
+}
+
+export const importanceForm =
   'a number of at least 0, or {breaks, values} with breaks in seconds from Monday 00:00 UTC over a week or a part that repeats within it, is expected';
 
 function readImportance(value: unknown): Read<Partial<NewPageSettings>> {
   if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return read({ importance: value });
-  if (typeof value !== 'object' || value === null) return wrong('importance', value, importanceForm);
+  if (typeof value !== 'object' || value === null) return refused('importance', value, importanceForm);
   const { breaks, values, period } = value as Record<string, unknown>;
-  if (!Array.isArray(breaks) || !Array.isArray(values)) return wrong('importance', value, importanceForm);
-  if (period !== undefined && typeof period !== 'number') return wrong('importance.period', period, importanceForm);
+  if (!Array.isArray(breaks) || !Array.isArray(values)) return refused('importance', value, importanceForm);
+  if (period !== undefined && typeof period !== 'number') return refused('importance.period', period, importanceForm);
   const trouble = profileTrouble(breaks as number[], values as number[], period);
-  if (trouble) return wrong(`importance.${trouble.field}`, { breaks, values, period }[trouble.field], trouble.allowed);
+  if (trouble)
+    return refused(`importance.${trouble.field}`, { breaks, values, period }[trouble.field], trouble.allowed);
   const turns = weekSeconds / ((breaks.at(-1) as number) - (breaks[0] as number));
   if (Math.abs(turns - Math.round(turns)) > 1e-9 || turns < 0.5)
-    return wrong('importance.breaks', breaks, 'a span that divides a week (604800 seconds) is expected');
+    return refused('importance.breaks', breaks, 'a span that divides a week (604800 seconds) is expected');
   return read({ importance: { breaks, values, ...(period === undefined ? {} : { period }) } as PageImportance });
 }
 
 const readers: Record<(typeof pageFields)[number], Reader> = {
   url: (value) => {
-    if (typeof value !== 'string') return wrong('url', value, 'an http or https address is expected');
+    if (typeof value !== 'string') return refused('url', value, 'an http or https address is expected');
     const normal = normaliseUrl(value);
     return normal.kind === 'url'
       ? read({ url: normal.url, site: siteOf(normal.host) })
@@ -138,15 +137,16 @@ const readers: Record<(typeof pageFields)[number], Reader> = {
     const select = readSelect(value);
     return select.kind === 'read' ? read({ select: select.value }) : select;
   },
-  title: (value) => (typeof value === 'string' ? read({ title: value }) : wrong('title', value, 'a text is expected')),
+  title: (value) =>
+    typeof value === 'string' ? read({ title: value }) : refused('title', value, 'a text is expected'),
   tags: (value) =>
     Array.isArray(value) && value.every((tag) => typeof tag === 'string' && tag !== '')
       ? read({ tags: [...new Set(value as string[])] })
-      : wrong('tags', value, 'a list of texts is expected'),
+      : refused('tags', value, 'a list of texts is expected'),
   weight: (value) =>
     typeof value === 'number' && Number.isFinite(value) && value > 0
       ? read({ weight: value })
-      : wrong('weight', value, 'a number above 0 is expected'),
+      : refused('weight', value, 'a number above 0 is expected'),
   urgency: (value) =>
     lawOf('urgency', value, {
       uniform: undefined,
@@ -164,20 +164,20 @@ const readers: Record<(typeof pageFields)[number], Reader> = {
   loss: (value) =>
     value === 'obsolescence' || value === 'staleness'
       ? read({ loss: value })
-      : wrong('loss', value, '"obsolescence" or "staleness" is expected'),
+      : refused('loss', value, '"obsolescence" or "staleness" is expected'),
   importance: readImportance,
   spacing: (value) => {
     const ms = typeof value === 'string' ? durationMs(value) : undefined;
-    return ms === undefined ? wrong('spacing', value, durationForm) : read({ spacingSeconds: ms / 1000 });
+    return ms === undefined ? refused('spacing', value, durationForm) : read({ spacingSeconds: ms / 1000 });
   },
   headers: readHeaders,
   render: (value) =>
-    typeof value === 'boolean' ? read({ render: value }) : wrong('render', value, 'true or false is expected'),
+    typeof value === 'boolean' ? read({ render: value }) : refused('render', value, 'true or false is expected'),
   paused: (value) =>
-    typeof value === 'boolean' ? read({ paused: value }) : wrong('paused', value, 'true or false is expected'),
+    typeof value === 'boolean' ? read({ paused: value }) : refused('paused', value, 'true or false is expected'),
   options: (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return wrong('options', value, 'an object is expected');
+      return refused('options', value, 'an object is expected');
     }
     const options = value as Record<string, unknown>;
     const scope = readScope(options['discover']);
@@ -210,7 +210,7 @@ function lawOf(
     const forms = Object.entries(kinds).map(([name, extra]) =>
       extra ? `{kind: ${name}, ${extra.name}: ${rangeOf(extra)}}` : `{kind: ${name}}`,
     );
-    return wrong(field, value, `one of ${forms.join(', ')} is expected`);
+    return refused(field, value, `one of ${forms.join(', ')} is expected`);
   }
   return read({
     [field]: parameter ? { kind, [parameter.name]: number } : { kind },
@@ -230,12 +230,12 @@ function rangeOf({ min = 0, max, whole = false }: Parameter): string {
 /** Some fields of a page, as for a change of its settings. */
 export function readPageFields(input: unknown): Read<Partial<NewPageSettings>> {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
-    return wrong('page', input, 'an object with a url is expected');
+    return refused('page', input, 'an object with a url is expected');
   let settings: Partial<NewPageSettings> = {};
   for (const [key, value] of Object.entries(input)) {
     if (value === undefined) continue;
     const field = pageFields.find((name) => name === key);
-    if (!field) return wrong(key, value, `known fields are ${pageFields.join(', ')}`);
+    if (!field) return refused(key, value, `known fields are ${pageFields.join(', ')}`);
     const outcome = readers[field](value);
     if (outcome.kind === 'wrong') return outcome;
     settings = { ...settings, ...outcome.value };
@@ -248,7 +248,7 @@ export function readPage(input: unknown): Read<NewPageSettings> {
   const fields = readPageFields(input);
   if (fields.kind === 'wrong') return fields;
   const { url, site } = fields.value;
-  if (url === undefined || site === undefined) return wrong('url', undefined, 'an http or https address is expected');
+  if (url === undefined || site === undefined) return refused('url', undefined, 'an http or https address is expected');
   return {
     kind: 'read',
     value: { ...usualSettings, ...fields.value, url, site },

@@ -1,8 +1,10 @@
 /** What the configuration says of single sites, in the form the wire and the plan use. */
-import { closedUntilMs, parseHours } from '../values/hours.ts';
+import { type OpeningHours, closedUntilMs, neverOpens, parseHours } from '../values/hours.ts';
 import { siteOf } from '../values/url.ts';
 import type { ConfigSite } from './file-form.ts';
+import type { Mistake } from './file-mistake.ts';
 import { readHeaders } from './page-input.ts';
+import { refused } from './refused.ts';
 import { durationMs, rateParts } from './units.ts';
 
 export interface SiteSettings {
@@ -14,10 +16,8 @@ export interface SiteSettings {
 }
 
 /** The first rule that would hold for nothing, or that no request could keep, with the place of what is wrong about it. */
-export function siteMistake(
-  sites: Readonly<Record<string, ConfigSite>>,
-): { readonly path: readonly string[]; readonly sentence: string } | undefined {
-  for (const [key, { headers }] of Object.entries(sites)) {
+export function siteMistake(sites: Readonly<Record<string, ConfigSite>>): Mistake | undefined {
+  for (const [key, { headers, hours, quiet }] of Object.entries(sites)) {
     const meant = siteMeant(key);
     if (meant !== key.toLowerCase()) {
       const hint = meant === undefined ? 'such as example.org' : `here ${meant}`;
@@ -26,9 +26,27 @@ export function siteMistake(
     }
     const read = headers && readHeaders(headers);
     if (read?.kind === 'wrong') return { path: ['sites', key, 'headers'], sentence: `sites.${key}.${read.sentence}` };
+    const shut = quietMistake(['sites', key, 'quiet'], quiet, hours);
+    if (shut) return shut;
   }
   return undefined;
 }
+
+/** Quiet hours outside which no minute of the week is left, of those in which anything is visited at all. */
+export function quietMistake(
+  path: readonly string[],
+  quiet: readonly string[] = [],
+  hours: readonly string[] = [],
+): Mistake | undefined {
+  if (!neverOpens(openingOf(hours, quiet))) return undefined;
+  const within = hours.length > 0 ? `, within the hours ${JSON.stringify(hours)},` : '';
+  return { path, ...refused(path.join('.'), quiet, `a minute of the week outside them${within} is expected`) };
+}
+
+const openingOf = (hours: readonly string[], quiet: readonly string[]): OpeningHours => ({
+  only: hours.map((text) => parseHours(text)!),
+  never: quiet.map((text) => parseHours(text)!),
+});
 
 /** The site that somebody means who writes an address, a host, a port or a star before it. */
 function siteMeant(key: string): string | undefined {
@@ -45,7 +63,7 @@ export function siteSettings(sites: Readonly<Record<string, ConfigSite>>): (site
 }
 
 function settingsOf({ spacing, connections, atMost, hours = [], quiet = [], headers }: ConfigSite): SiteSettings {
-  const opening = { only: hours.map((text) => parseHours(text)!), never: quiet.map((text) => parseHours(text)!) };
+  const opening = openingOf(hours, quiet);
   const cap = atMost === undefined ? undefined : rateParts(atMost)!;
   return {
     ...(spacing === undefined ? {} : { spacingMs: durationMs(spacing)! }),

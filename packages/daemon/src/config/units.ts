@@ -37,7 +37,7 @@ export function rateParts(text: string): { readonly count: number; readonly peri
 }
 
 export const durationForm = 'a duration such as 90s, 5m, 2h or 1d is expected';
-export const rateForm = 'a rate such as 600/hour, 2/second or 10000/day is expected';
+export const rateForm = 'a rate such as 600/hour, 2/second or 10000/day, above 0, is expected';
 
 /** The shortest text that reads back as the same duration. */
 export function durationText(ms: number): string {

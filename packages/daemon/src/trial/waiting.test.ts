@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { revisitHere } from './command-here.ts';
 import { freshFolder, serve } from './command.ts';
+import { quietNow } from './quiet-now.ts';
 
 test('pages and show say why a page waits, and until when', async () => {
   const folder = freshFolder();
   const data = join(folder, 'data');
   const config = join(folder, 'revisit.yaml');
-  // Whatever the hour, it is one of them.
-  const quiet = ['00:00-12:00', '12:00-24:00'];
   const url = 'http://127.0.0.1:9/page';
-  writeFileSync(config, JSON.stringify({ data, pages: [{ url }], sites: { '127.0.0.1': { quiet } } }));
+  writeFileSync(config, JSON.stringify({ data, pages: [{ url }], sites: { '127.0.0.1': { quiet: quietNow() } } }));
   const daemon = await serve([config, '--allow-network', '127.0.0.0/8']);
   try {
     const said = /\(waits: quiet hours of 127\.0\.0\.1 until \d{4}-\d\d-\d\d \d\d:\d\d\)/;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closedUntilMs, parseHours } from './hours.ts';
+import { closedUntilMs, neverOpens, parseHours } from './hours.ts';
 
 const hours = (text: string) => parseHours(text) ?? expect.unreachable(text);
 const opening = (only: string[], never: string[] = []) => ({ only: only.map(hours), never: never.map(hours) });
@@ -47,4 +47,18 @@ test.each([
   'mon 08:00',
 ])('%j is refused', (text) => {
   expect(parseHours(text)).toBeUndefined();
+});
+
+test.each([
+  [[], [], false],
+  [[], ['00:00-24:00'], true],
+  [[], ['00:00-23:59'], false],
+  [[], ['mon-sat 00:00-24:00', 'sun 00:00-24:00'], true],
+  [[], ['mon-sat 00:00-24:00'], false],
+  [[], ['22:00-06:00', '06:00-22:00 Europe/Berlin'], false],
+  [['mon 08:00-10:00'], ['mon 08:00-10:00'], true],
+  [['mon 08:00-10:00'], ['08:00-09:59'], false],
+  [['sun 23:00-01:00'], ['sun 22:00-24:00', 'mon 00:00-02:00'], true],
+])('within %j and outside %j nothing is ever open: %j', (only, never, isShut) => {
+  expect(neverOpens(opening(only, never))).toBe(isShut);
 });

@@ -126,6 +126,21 @@ function withoutLeap(hours: OpeningHours, nowMs: number, openMs: number): number
   return atMs;
 }
 
+/** Weeks of winter and of summer time: hours in several zones may leave a gap in one of them alone. */
+const weeksTried = [Date.UTC(2026, 0, 5), Date.UTC(2026, 6, 6)];
+
+/** Whether no minute of a week is left open. */
+export function neverOpens(hours: OpeningHours): boolean {
+  return weeksTried.every((mondayMs) => {
+    for (let minute = 0; minute < weekMinutes;) {
+      const wait = closedMinutes(hours, mondayMs + minute * 60_000);
+      if (wait === 0) return false;
+      minute += wait;
+    }
+    return true;
+  });
+}
+
 function closedMinutes({ only, never }: OpeningHours, atMs: number): number {
   for (const hours of never) {
     const left = place(hours, atMs);
