@@ -20,6 +20,8 @@ export interface Ask {
   readonly signal?: AbortSignal | undefined;
   /** Whether it may go out still, now that its turn has come. */
   readonly mayAsk?: MayAsk | undefined;
+  /** Requests for it are noted as they go out, however its site is spaced: whoever dispatched it has told the next process so. */
+  readonly noted?: true | undefined;
   /** Counts what goes out for this ask, over all its hops. */
   readonly meter?: Meter | undefined;
 }
@@ -28,6 +30,8 @@ export interface Meter {
   requests: number;
   /** When the last of them went out. */
   lastAtMs: number;
+  /** How long they took, each from asking to the last byte. */
+  wireMs: number;
   /** How long they waited for their turn, and how many do now. */
   heldMs: number;
   waiting: number;

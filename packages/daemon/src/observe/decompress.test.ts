@@ -35,6 +35,32 @@ test('zstd of several frames is all of them, also behind one to be skipped, and 
   expect(await read(...Array.from({ length: 300 }, () => abc))).toMatchObject({ fault: { code: 'encoding-refused' } });
 });
 
+test('gzip with anything behind it is what it was before that, and one that is cut is not', async () => {
+  const text = 'a text that is long enough to be packed into several bytes '.repeat(40);
+  const named = Buffer.from(gzipSync(text));
+  // A header with extra bytes, a name and a comment.
+  const head = Buffer.concat([
+    Buffer.from([0x1f, 0x8b, 8, 4 | 8 | 16, 0, 0, 0, 0, 0, 3]),
+    Buffer.from([3, 0, 7, 7, 7]),
+    Buffer.from('name\0comment\0'),
+  ]);
+  const dressed = Buffer.concat([head, named.subarray(10)]);
+  const read = async (body: Buffer): Promise<string> => {
+    const found = await decompress(body, 'gzip', defaultLimits);
+    return found.kind === 'body' ? Buffer.from(found.body).toString() : found.fault.code;
+  };
+  for (const member of [named, dressed])
+    for (const behind of ['', '\n', '\0\0', ' <!-- served by 7 -->', '\x1fx'])
+      expect(await read(Buffer.concat([member, Buffer.from(behind)]))).toBe(text);
+  expect(await read(Buffer.concat([named, named, Buffer.from('\n')]))).toBe(text + text);
+  const large = gzipSync(Buffer.from(Array.from({ length: 200_000 }, (_, n) => (n * n) % 251)));
+  expect((await decompress(Buffer.concat([large, Buffer.from('x')]), 'gzip', defaultLimits)).kind).toBe('body');
+  for (let cut = 3; cut < named.length; cut += 5) expect(await read(named.subarray(0, cut))).toBe('body-truncated');
+  const wrong = Buffer.concat([named, Buffer.from('x')]);
+  wrong[named.length - 8]! ^= 1;
+  expect(await read(wrong)).toBe('encoding-broken');
+});
+
 test('what names letters or nothing as its encoding is as it came', async () => {
   for (const name of ['none', 'UTF-8', 'identity', 'iso-8859-1'])
     expect(await decompress(Buffer.from('abc'), name, defaultLimits)).toEqual({

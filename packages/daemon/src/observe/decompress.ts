@@ -105,7 +105,9 @@ async function undo(name: string, body: Uint8Array, outputMax: number): Promise<
       };
     }
     // Some servers name an encoding and send plain bytes; gzip is known by its first bytes.
-    if (coding === gzip && !(body[0] === 0x1f && body[1] === 0x8b)) return { kind: 'body', body };
+    if (coding === gzip && !isMember(body)) return { kind: 'body', body };
+    const members = coding === gzip ? await undoMembers(body, options).catch(() => undefined) : undefined;
+    if (members) return { kind: 'body', body: members };
     const cut = code === 'Z_BUF_ERROR' || code === 'ERR_BROTLI_DECODER_ERROR_UNEXPECTED_END';
     return {
       kind: 'fault',
@@ -151,6 +153,74 @@ const isFrame = (body: Uint8Array): boolean =>
   body.length >= 4 &&
   ((body[0] === 0x28 && body[1] === 0xb5 && body[2] === 0x2f && body[3] === 0xfd) ||
     ((body[0]! & 0xf0) === 0x50 && body[1] === 0x2a && body[2] === 0x4d && body[3] === 0x18));
+
+const rawNow = zlib.inflateRawSync as unknown as (body: Uint8Array, options: object) => Frame;
+const rawLater = promisify(zlib.inflateRaw) as unknown as (body: Uint8Array, options: object) => Promise<Frame>;
+
+/** Members of gzip that are whole, with anything behind them, as browsers read it; the decoder refuses what is no other member. */
+async function undoMembers(body: Uint8Array, options: { readonly maxOutputLength: number }): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let left = options.maxOutputLength;
+  let rest = body;
+  while (isMember(rest) && parts.length < framesMax) {
+    const packed = rest.subarray(memberHeadBytes(rest));
+    const limited = { ...options, maxOutputLength: Math.max(1, left), info: true };
+    const small = packed.length <= inPlaceBytesMax;
+    const { buffer, engine } = small ? rawNow(packed, limited) : await rawLater(packed, limited);
+    const tail = packed.subarray(engine.bytesWritten, engine.bytesWritten + memberTailBytes);
+    if (tail.length < memberTailBytes) throw new Error('cut short');
+    if (Buffer.from(tail).readUInt32LE() !== zlib.crc32(buffer)) throw new Error('another checksum');
+    parts.push(buffer);
+    left -= buffer.length;
+    rest = packed.subarray(engine.bytesWritten + memberTailBytes);
+  }
+  return Buffer.concat(parts);
+}
+
+const isMember = (body: Uint8Array): boolean => body[0] === 0x1f && body[1] === 0x8b;
+/** Checksum and length. */
+const memberTailBytes = 8;
+
+/** RFC 1952, 2.3: ten bytes, and by their flags more of them, a name, a comment and a checksum. */
+function memberHeadBytes(member: Uint8Array): number {
+  const flags = member[3]!;
+  let at = 10;
+  if (flags & 4) at += 2 + member[at]! + 256 * member[at + 1]!;
+  if (flags & 8) at = member.indexOf(0, at) + 1;
+  if (flags & 16) at = member.indexOf(0, at) + 1;
+  return flags & 2 ? at + 2 : at;
+}
+
+const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
+  gzip: () => zlib.createGunzip(),
+  'x-gzip': () => zlib.createGunzip(),
+  deflate: () => zlib.createInflate(),
+  br: () => zlib.createBrotliDecompress(),
+  zstd: () => zlib.createZstdDecompress(),
+};
+
+/** The first so many bytes, and a little more, of what is packed once; undefined where there are fewer. */
+export async function decompressStart(
+  body: Uint8Array,
+  contentEncoding: string,
+  bytesMin: number,
+): Promise<Uint8Array | undefined> {
+  const decoder = decoders[contentEncoding.trim().toLowerCase()]?.();
+  if (!decoder) return undefined;
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  decoder.end(body);
+  try {
+    for await (const part of decoder as AsyncIterable<Buffer>) {
+      parts.push(part);
+      bytes += part.length;
+      if (bytes > bytesMin) return Buffer.concat(parts);
+    }
+  } catch {
+    return undefined;
+  }
+  return undefined;
+}
 
 const looksLikeZlib = (body: Uint8Array) =>
   body.length >= 2 && (body[0]! & 0x0f) === 8 && ((body[0]! << 8) | body[1]!) % 31 === 0;

@@ -19,7 +19,7 @@ export class AddressRefused extends Error {
   readonly address: string;
   readonly range: string;
   constructor(host: string, address: string, range: string) {
-    const article = /^(unspecified|as112|amt|orchid|ipv4|rfc)/.test(range) ? 'an' : 'a';
+    const article = range === 'unspecified' ? 'an' : 'a';
     super(`${host} is at ${address}, ${article} ${range} address`);
     this.host = host;
     this.address = address;
@@ -43,6 +43,7 @@ const connections: Readonly<Record<string, readonly [code: string, what: string]
   ENOTFOUND: ['dns-unknown', 'the name does not exist'],
   EAI_AGAIN: ['dns-failed', 'the name could not be looked up now'],
   EAI_FAIL: ['dns-failed', 'the name could not be looked up'],
+  ETIMEOUT: ['dns-failed', 'no name server answered for it in time'],
   ENODATA: ['dns-unknown', 'the name has no address'],
   ECONNREFUSED: ['connection-refused', 'nothing listens there'],
   ECONNRESET: ['connection-lost', 'the server closed the connection'],

@@ -10,7 +10,7 @@ import type { Answer, Ask, Headers, Visit } from './ask.ts';
 import { agentFor, headerOf, listOf } from './ask.ts';
 import { dispatchWith } from './connecting.ts';
 import { isCutStream } from './cut-streams.ts';
-import { acceptEncoding, decompress } from './decompress.ts';
+import { acceptEncoding, decompress, decompressStart } from './decompress.ts';
 import { explain, LimitReached } from './explain.ts';
 import type { Limits } from './limits.ts';
 
@@ -57,15 +57,29 @@ async function withLeave(
 }
 
 /** At once where it came as it is. */
-function unpacked(raw: Raw, limits: Limits): Raw | Promise<Raw> {
+function unpacked(raw: Raw, { purpose }: Ask, limits: Limits): Raw | Promise<Raw> {
   const encoding = raw.kind === 'failed' ? undefined : listOf(raw.headers, 'content-encoding');
   if (raw.kind === 'failed' || encoding === undefined || raw.body.length === 0) return raw;
-  return decompress(raw.body, encoding, limits).then((body) =>
-    body.kind === 'fault'
-      ? { kind: 'failed', fault: body.fault, bytesReceived: raw.bytesReceived }
-      : { ...raw, body: body.body },
-  );
+  return decompress(raw.body, encoding, limits).then(async (body) => {
+    if (body.kind === 'body') return { ...raw, body: body.body };
+    if (saysAll(raw.status)) return { ...raw, body: noBody };
+    // Of a robots.txt what is beyond its limit is ignored, and what comes before that counts where it is all there.
+    const start = purpose === 'robots' ? await decompressStart(raw.body, encoding, limits.robotsBytesMax) : undefined;
+    return start ? { ...raw, body: start } : { kind: 'failed', fault: body.fault, bytesReceived: raw.bytesReceived };
+  });
 }
+
+/** Whether status and headers say what is to be known: that it is elsewhere, gone, or not to be asked for now. */
+const saysAll = (status: number): boolean => status >= 300;
+/** Without these an answer is all that it would be, but for its body. */
+const bodyFaults = new Set([
+  'connection-lost',
+  'body-truncated',
+  'body-too-large',
+  'total-timeout',
+  'answer-malformed',
+]);
+const noBody = new Uint8Array(0);
 
 type Raw = Extract<Answer, { kind: 'answered' | 'failed' }>;
 
@@ -80,7 +94,7 @@ const unleft: Raw = { ...stopped };
 
 function exchange(options: FetchOptions, ask: Ask, headers: Record<string, string>): Promise<Raw> {
   return new Promise((resolve) => {
-    const handler = new Exchange(options, ask, (raw) => resolve(unpacked(raw, options.limits)));
+    const handler = new Exchange(options, ask, (raw) => resolve(unpacked(raw, ask, options.limits)));
     const { origin, pathname, search } = ask.url;
     const path = search === '' ? pathname : pathname + search;
     try {
@@ -139,7 +153,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    const isAgain = this.#controller !== undefined;
     this.#controller = controller;
+    // Over HTTP/2 the client asks once more by itself where a stream was refused or the server is about to close: nobody gave leave for that.
+    if (isAgain && !this.#done)
+      return this.#end(Object.assign(new Error('refused by the server'), { code: 'ECONNRESET' }));
     this.#askedAtMs = this.#options.clock.nowMs();
     // From here on it is the wire's: the last moment at which it can be kept from going out.
     if (this.#options.isDrowsy?.()) this.#stop();
@@ -209,22 +227,30 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #finish(): void {
     const complete = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    this.#answer(complete);
+    if (this.#bytes > this.#options.limits.robotsBytesMax && this.#ask.purpose === 'robots') this.#abort();
+  }
+
+  #answer(body: Uint8Array): void {
     this.#settle({
       kind: 'answered',
       url: this.#ask.url,
       status: this.#status,
       headers: this.#headers,
-      body: complete,
+      body,
       bytesReceived: this.#bytes,
       askedAtMs: this.#askedAtMs,
       answeredAtMs: this.#answeredAtMs,
     });
-    if (this.#bytes > this.#options.limits.robotsBytesMax && this.#ask.purpose === 'robots') this.#abort();
   }
 
   #end(error: Error): void {
     if (this.#done) return;
     const why = explain(error, this.#ask.url);
+    if (saysAll(this.#status) && bodyFaults.has(why.code)) {
+      this.#answer(noBody);
+      return this.#abort();
+    }
     // A connection lost while the body came is a page cut short, and no copy of it.
     const cut = why.code === 'connection-lost' && this.#status !== 0;
     this.#settle({
@@ -237,6 +263,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #settle(answer: Raw): void {
     this.#done = true;
+    const { meter } = this.#ask;
+    if (meter) meter.wireMs += performance.now() - this.#begunMs;
     clearTimeout(this.#timer);
     this.#ask.signal?.removeEventListener('abort', this.#stop);
     this.#chunks = [];

@@ -172,6 +172,84 @@ test.each([
   expect(codeOf(await look(`${server.origin}/${'a'.repeat(1500)}`))).toBe(outcome);
 });
 
+test('what status and headers say holds where the body cannot be read', async () => {
+  const broken = 'Content-Encoding: br\r\nContent-Length: 12\r\n\r\nno brotli...';
+  const cut = 'Content-Length: 100\r\n\r\nshort';
+  const huge = 'Content-Length: 99999999999\r\n\r\nshort';
+  const answers: Record<string, string> = {
+    '/gone': `HTTP/1.1 410 Gone\r\n${cut}`,
+    '/lost': `HTTP/1.1 404 Not Found\r\n${broken}`,
+    '/moved': `HTTP/1.1 302 Found\r\nLocation: /there\r\n${cut}`,
+    '/there': 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nthere',
+    '/broken': `HTTP/1.1 500 Oh\r\n${huge}`,
+  };
+  for (const [n, body] of [cut, broken, huge, 'Content-Encoding: lzma\r\nContent-Length: 1\r\n\r\nx'].entries()) {
+    answers[`/later${n}`] = `HTTP/1.1 429 Too Many Requests\r\nRetry-After: 3600\r\n${body}`;
+    answers[`/soon${n}`] = `HTTP/1.1 503 Busy\r\nRetry-After: 3600\r\n${body}`;
+  }
+  const host = await servers.raw((socket, request) => socket.end(answers[/^GET (\S+)/.exec(request)![1]!]));
+  const kinds: Record<string, string> = {};
+  for (const path of Object.keys(answers)) kinds[path] = codeOf(await look(`http://${host}${path}`));
+  const away = Object.fromEntries(
+    [0, 1, 2, 3].flatMap((n) => [`/later${n}`, `/soon${n}`]).map((path) => [path, 'turned-away']),
+  );
+  expect(kinds).toEqual({
+    ...away,
+    '/gone': 'gone',
+    '/lost': 'gone',
+    '/moved': 'fetched',
+    '/there': 'fetched',
+    '/broken': 'server-error',
+  });
+});
+
+test('a chain of slow redirects is not followed for ever', async () => {
+  let hops = 0;
+  const host = await servers.raw((socket) => {
+    const answer = `HTTP/1.1 302 Found\r\nLocation: /${++hops}\r\nContent-Length: 0\r\n\r\n`;
+    setTimeout(() => socket.write(answer), 100);
+  });
+  const using = observer({ limits: { ...shortLimits, chainMs: 250 } });
+  expect(codeOf(await look(`http://${host}/`, using))).toBe('total-timeout');
+  expect(hops).toBe(3);
+});
+
+test('a robots.txt whose answer is broken is named, and of one that is packed and long the beginning counts', async () => {
+  const rules = 'User-agent: *\nDisallow: /private\n';
+  const long = gzipSync(rules + '# nothing\n'.repeat(400_000));
+  const cases: [head: string, body: Buffer, code: string][] = [
+    ['gzip', gzipSync(rules).subarray(0, 20), 'body-truncated'],
+    ['br', Buffer.from('no brotli at all'), 'encoding-broken'],
+    ['gzip', long, 'fetched'],
+  ];
+  for (const [encoding, body, code] of cases) {
+    const server = await serve(
+      (_request, response) => response.end('page'),
+      (_request, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body),
+    );
+    open.push(server);
+    const using = observer();
+    const outcome = await look(`${server.origin}/`, using);
+    expect(codeOf(outcome)).toBe(code);
+    if ('fault' in outcome) expect(outcome.fault.sentence).toMatch(/^robots\.txt of 127\.0\.0\.1:\d+ cannot be read: /);
+    else expect(codeOf(await look(`${server.origin}/private`, using))).toBe('robots-disallowed');
+  }
+});
+
+test('a robots.txt whose connection is cut is named', async () => {
+  const server = await serve(
+    (_request, response) => response.end('page'),
+    (request) => request.socket.destroy(),
+  );
+  open.push(server);
+  expect(await look(`${server.origin}/`, observer())).toMatchObject({
+    fault: {
+      code: 'connection-lost',
+      sentence: expect.stringMatching(/^robots\.txt of 127\.0\.0\.1:\d+ cannot be read: /),
+    },
+  });
+});
+
 test('a robots.txt without end, and one that drips', async () => {
   for (const everyMs of [1, 200]) {
     const host = await servers.listen(
@@ -239,7 +317,9 @@ test('DNS that changes its answer after it was judged (addresses.test.ts has it 
   // Allowed the first time, the inside of the network from then on.
   const resolve = () => Promise.resolve([{ address: asked++ === 0 ? '127.0.0.2' : '127.0.0.1', family: 4 } as const]);
   let nowMs = 0;
-  const clock = { nowMs: () => (nowMs += 61_000), sleep: () => Promise.resolve() };
+  // Every look at the clock is more than an hour later: no answer is remembered.
+  const sleep = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const clock = { nowMs: () => (nowMs += 3_601_000), sleep };
   const using = observer({ resolve, clock, allowNetworks: ['127.0.0.2/32'] });
   for (let attempt = 0; attempt < 3; attempt++) {
     const { outcome } = await using.observe(probeOf(`http://rebind.test:${server.port}/`));

@@ -6,6 +6,8 @@ export interface Limits {
   readonly firstByteMs: number;
   /** Everything; bounds servers that drip a byte a second. */
   readonly totalMs: number;
+  /** What the requests of a look may take together before it follows another redirect: ten slow hops were twenty minutes. */
+  readonly chainMs: number;
   /** On the wire; no page that a person reads is larger. */
   readonly wireBytesMax: number;
   /** After decompression; what one page may cost in memory. */
@@ -28,6 +30,7 @@ export const defaultLimits: Limits = {
   connectMs: 10_000,
   firstByteMs: 30_000,
   totalMs: 60_000,
+  chainMs: 120_000,
   wireBytesMax: 16 * 2 ** 20,
   bodyBytesMax: 32 * 2 ** 20,
   ratioMax: 200,

@@ -11,15 +11,17 @@ import type { Clock } from '../values/clock.ts';
 import type { Observation, Observer, Outcome, RobotsUnderstood } from '../values/observation.ts';
 import type { Probe, Validators } from '../values/probe.ts';
 import type { Network } from '../values/network.ts';
-import { judgeAddress, networkOf } from '../values/network.ts';
+import { judgeAddress, networkOf, serverOf } from '../values/network.ts';
 import { siteOf } from '../values/url.ts';
 import type { Answer, Meter, Visit } from './ask.ts';
 import { sureOf, withConditional } from './conditional.ts';
 import { guardedConnector, withAddressGuard } from './connect.ts';
 import { type FetchOptions, createFetch } from './fetch.ts';
 import type { SiteRules } from './gate.ts';
+import { KnownNames } from './known-names.ts';
 import type { Limits } from './limits.ts';
 import { defaultLimits } from './limits.ts';
+import { LookupPlaces } from './lookup-places.ts';
 import { Manners } from './manners.ts';
 import { outcomeOf } from './outcome.ts';
 import { throughHttpProxy } from './proxy.ts';
@@ -27,7 +29,7 @@ import { withRedirects } from './redirects.ts';
 import type { RenderLimits } from './render.ts';
 import { createRenderer } from './render.ts';
 import type { Resolve } from './resolve.ts';
-import { rememberingResolve, systemResolve } from './resolve.ts';
+import { isAnsweredFor, systemPlaces, systemResolve } from './resolve.ts';
 import { RobotsMemory, withRobots } from './robots.ts';
 import type { SiteGateOptions, SiteStanding } from './site-gate.ts';
 import { SiteGates, withSiteGate } from './site-gate.ts';
@@ -83,7 +85,8 @@ export function createObserver(options: ObserverOptions): WebObserver {
   const { clock } = options;
   const limits: Limits = { ...defaultLimits, ...options.limits };
   const allowNetworks = options.allowNetworks.map(networkOf);
-  const resolve = rememberingResolve(options.resolve ?? systemResolve, () => clock.nowMs());
+  const names = knownNames(options);
+  const { resolve } = names;
   const proxy = options.proxy === undefined ? undefined : new URL(options.proxy);
   const dispatcher = options.fetchPage ? undefined : createDispatcher(options, limits, allowNetworks, resolve);
   const direct =
@@ -109,12 +112,13 @@ export function createObserver(options: ObserverOptions): WebObserver {
     random: options.random,
     productToken: /^[A-Za-z_-]+/.exec(options.userAgent)?.[0] ?? 'Revisit',
     redirectsMax: limits.robotsRedirectsMax,
+    chainMs: limits.chainMs,
     bytesMax: limits.robotsBytesMax,
     wasRead: () => gates.robotsRead(),
   };
 
   const polite = withSiteGate(gates, gateOptions, withConditional(fetchPage));
-  const look = withRedirects(limits.redirectsMax, withRobots(memory, robotsOptions, polite));
+  const look = withRedirects(limits, withRobots(memory, robotsOptions, polite));
 
   const { chromium, renderLimits } = options;
   const renderer = createRenderer({ visit: look, clock, userAgent: options.userAgent, chromium, limits: renderLimits });
@@ -125,9 +129,10 @@ export function createObserver(options: ObserverOptions): WebObserver {
       const url = URL.parse(probe.url);
       if (!url) throw new Error(`probe ${probe.id} has no valid URL`);
       const headers = headersFor(probe, url, options.siteRules?.(probe.site)?.headers);
-      const meter: Meter = { requests: 0, lastAtMs: startedAtMs, heldMs: 0, waiting: 0, servers: undefined };
+      const meter: Meter = { requests: 0, lastAtMs: startedAtMs, wireMs: 0, heldMs: 0, waiting: 0, servers: undefined };
       const validators = issuedBy(probe.movedFrom ?? url.href, sureOf(probe.validators));
-      const ask = { url, headers, validators, purpose: 'page', signal, mayAsk, meter } as const;
+      const { noted } = probe;
+      const ask = { url, headers, validators, purpose: 'page', signal, mayAsk, noted, meter } as const;
       const answer = await (probe.render ? renderer.render(ask) : look(ask));
       // What is known is known of the last request, not of when the probe began to wait for its turn.
       const server = meter.servers?.get(probe.site);
@@ -165,11 +170,22 @@ export function createObserver(options: ObserverOptions): WebObserver {
     allows: (url) => memory.allows(new URL(url)),
     close: async () => {
       gates.close();
+      names.close();
       await renderer.close();
       await dispatcher?.destroy();
     },
   };
 }
+
+/** Who looks names up in another way than this machine does takes none of its threads. */
+function knownNames({ resolve, clock }: ObserverOptions): KnownNames {
+  return resolve
+    ? new KnownNames(resolve, clock, new LookupPlaces(ownPlaces))
+    : new KnownNames(systemResolve, clock, systemPlaces, isAnsweredFor);
+}
+
+/** They are nobody's threads: enough that names do not wait for each other. */
+const ownPlaces = 8;
 
 /** Validators that do not say who issued them are of the page's own URL, and go to no place that it redirects to. */
 function issuedBy(url: string, validators: Validators): Validators {
@@ -288,7 +304,7 @@ function siteGateOptions(options: ObserverOptions, resolve: Resolve): SiteGateOp
   const found = async (hostname: string) => {
     const first = (await resolve(hostname).catch(() => []))[0];
     if (!first) return undefined;
-    const { address } = first;
+    const address = serverOf(first.address);
     const isPublic = judgeAddress(address, []).kind === 'allowed';
     const rules = isPublic ? { ...publicAddress, ...options.siteRules?.(address) } : rulesOf(options, address);
     return { address, rules };

@@ -53,6 +53,19 @@ test('sites do not wait for each other', async () => {
   expect(web.clock.nowMs() - startMs).toBeLessThan(2_200);
 });
 
+test.each([
+  ['literal addresses', ['http://10.0.0.1/a', 'http://[::ffff:10.0.0.1]/b', 'http://[64:ff9b::10.0.0.1]:81/c']],
+  ['names', ['http://a.example/', 'http://b.example/', 'http://c.example/']],
+])('%s of one IPv4 server, in whatever spelling, wait for each other', async (_name, urls) => {
+  const addresses = ['10.0.0.1', '::ffff:10.0.0.1', '64:ff9b::a00:1'];
+  const resolve = (host: string) =>
+    Promise.resolve([{ address: addresses['abc'.indexOf(host[0]!)]!, family: 4 as const }]);
+  const web = world(() => undefined, { resolve });
+  await web.run(Promise.all(urls.map((url) => web.observer.observe(probeOf(url)))));
+  expect(web.asked).toHaveLength(6);
+  for (const gap of gaps(web.asked)) expect(gap).toBeGreaterThanOrEqual(2_000);
+});
+
 test('a cap holds in every stretch of its period, and more is handed back with a time', async () => {
   const cap = { count: 5, periodMs: 3_600_000 };
   const web = world(() => undefined, { siteRules: () => ({ cap }), spacingMs: 100 });

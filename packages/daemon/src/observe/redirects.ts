@@ -6,13 +6,15 @@ import { isUtf8 } from 'node:buffer';
 import { fault } from '../values/fault.ts';
 import type { Answer, Ask, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
+import type { Limits } from './limits.ts';
 
 const redirect = new Set([301, 302, 303, 307, 308]);
 const permanent = new Set([301, 308]);
 /** Within one chain; some sites set a cookie and send the visitor round until it comes back. */
 const cookiesMax = 20;
 
-export function withRedirects(redirectsMax: number, inner: Visit): Visit {
+export function withRedirects(limits: Pick<Limits, 'redirectsMax' | 'chainMs'>, inner: Visit): Visit {
+  const { redirectsMax, chainMs } = limits;
   // Nothing is made ready for hops before there is one: hardly any page has them.
   return async (ask) => {
     const answer = await inner(ask);
@@ -40,6 +42,13 @@ export function withRedirects(redirectsMax: number, inner: Visit): Visit {
       });
       if (hop >= redirectsMax) {
         return failed('redirect-loop', `${ask.url.host} redirects more than ${redirectsMax} times`);
+      }
+      // The parts of a page that is shown are many, and the browser has a limit for them all.
+      if (ask.purpose !== 'part' && (ask.meter?.wireMs ?? 0) > chainMs) {
+        return failed(
+          'total-timeout',
+          `${ask.url.host} redirects on and on, and its answers have taken more than ${chainMs} ms`,
+        );
       }
       const next = URL.parse(location, current.url.href);
       if (!next || (next.protocol !== 'http:' && next.protocol !== 'https:')) {

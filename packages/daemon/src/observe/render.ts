@@ -138,6 +138,7 @@ export function createRenderer(options: RendererOptions): Renderer {
         if (document.kind !== 'answered' || !isHtml(document)) return document;
         const shown = await open(executable, ask, document);
         if (shown.kind === 'answered') slots.showed(ask.url.href);
+        else slots.failed(ask.url.href);
         return shown;
       } finally {
         place.leave();

@@ -1,5 +1,6 @@
-/** Names to addresses, remembered for a short while so that a site's pages do not each ask. */
-import { lookup } from 'node:dns/promises';
+/** Names to addresses, as this machine's own resolver answers: its files, its search list, its name servers. */
+import { CONNREFUSED, lookup, Resolver, TIMEOUT } from 'node:dns/promises';
+import { LookupPlaces } from './lookup-places.ts';
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -13,25 +14,26 @@ export const systemResolve: Resolve = async (hostname) => {
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 };
 
-/** Addresses move; what an answer's own lifetime would be, the system's resolver does not say. */
-const keepMs = 60_000;
-/** About 200 bytes each. */
-const namesMax = 10_000;
+/** 2 s and then 4 s: one lost packet is no silence, and it is over before those who wait for the name give up. */
+const tries = { timeout: 2_000, tries: 2 };
 
-/** One lookup at a time for a name; failures are not remembered. */
-export function rememberingResolve(inner: Resolve, nowMs: () => number): Resolve {
-  const known = new Map<
-    string,
-    { readonly addresses: Promise<readonly ResolvedAddress[]>; readonly untilMs: number }
-  >();
-  return (hostname) => {
-    const old = known.get(hostname);
-    if (old && old.untilMs > nowMs()) return old.addresses;
-    const addresses = inner(hostname);
-    known.delete(hostname);
-    known.set(hostname, { addresses, untilMs: nowMs() + keepMs });
-    if (known.size > namesMax) known.delete(known.keys().next().value!);
-    addresses.catch(() => known.delete(hostname));
-    return addresses;
-  };
+/**
+ * Whether any name server says anything of the name, be it that there is none. It is asked directly, which takes no thread, and says
+ * nothing of addresses: files and search lists of this machine count for those.
+ */
+export async function isAnsweredFor(hostname: string): Promise<boolean> {
+  try {
+    await new Resolver(tries).resolve4(hostname);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code !== TIMEOUT && code !== CONNREFUSED;
+  }
 }
+
+/** What Node has when nothing else is set before it starts. */
+const usualThreads = 4;
+const threads = Number(process.env['UV_THREADPOOL_SIZE']) || usualThreads;
+
+/** The threads are the process's, so whoever looks up names in it shares these; Node gives lookups half of them, rounded up. */
+export const systemPlaces = new LookupPlaces(Math.ceil(threads / 2));

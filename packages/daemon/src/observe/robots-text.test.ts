@@ -121,6 +121,28 @@ test('marks, line ends, comments, blanks and nonsense are survived', () => {
   expect(allowed('Disallow: /\nUser-agent: other\nDisallow: /', '/')).toBe(true);
 });
 
+test('Crawl-delay among the names of a group ends nothing, and is for those above it (RFC 9309, 2.2.4)', () => {
+  const file = 'User-agent: *\nCrawl-delay: 5\nUser-agent: Googlebot\nDisallow: /page';
+  expect(allowed(file, '/page')).toBe(false);
+  expect(allowed(file, '/page', 'Googlebot')).toBe(false);
+  expect(parseRobots(file, 'Revisit').crawlDelayMs).toBe(5_000);
+  expect(parseRobots(file, 'Googlebot').crawlDelayMs).toBeUndefined();
+  const bing = 'User-agent: bingbot\nCrawl-delay: 10\nUser-agent: *\nDisallow: /admin';
+  expect(parseRobots(bing, 'Revisit').crawlDelayMs).toBeUndefined();
+  expect(parseRobots(bing, 'bingbot').crawlDelayMs).toBe(10_000);
+  expect(allowed(bing, '/admin')).toBe(false);
+  expect(allowed(bing, '/admin', 'bingbot')).toBe(false);
+});
+
+test('of several Crawl-delays in a group each is for those named since the one before', () => {
+  const file = 'User-agent: bingbot\nCrawl-delay: 10\nUser-agent: *\nCrawl-delay: 2\nDisallow: /a';
+  expect(parseRobots(file, 'bingbot').crawlDelayMs).toBe(10_000);
+  expect(parseRobots(file, 'Revisit').crawlDelayMs).toBe(2_000);
+  const after = 'User-agent: bingbot\nDisallow: /a\nCrawl-delay: 10\nUser-agent: *\nDisallow: /b';
+  expect(parseRobots(after, 'bingbot').crawlDelayMs).toBe(10_000);
+  expect(allowed(after, '/b', 'bingbot')).toBe(true);
+});
+
 test('Crawl-delay belongs to its group, Sitemap to the whole file', () => {
   const file =
     'Sitemap: https://x.org/a.xml\nUser-agent: *\nCrawl-delay: 2.5\nSitemap: https://x.org/b.xml\nDisallow: /a';

@@ -1,7 +1,8 @@
 /**
  * robots.txt by RFC 9309: which rules a file has for one robot, and whether a path may be visited.
  *
- * The group that names the product token counts (all such groups together), otherwise those for `*`. Of the rules that
+ * The group that names the product token counts (all such groups together), otherwise those for `*`. Only a rule ends the
+ * naming of agents (2.2.4: other records interfere with no group); a Crawl-delay among the names is for those above it. Of the rules that
  * match, the one with most octets decides, and allow wins a tie; `/robots.txt` itself is always allowed. A pattern is cut at its
  * stars once, and its pieces are sought from left to right, each at its first place: leftmost is always right for this
  * kind of pattern, so no pattern can make the search go back, and matching costs one pass over the path.
@@ -37,25 +38,31 @@ export function parseRobots(text: string, productToken: string): RobotsRules {
   const others: Group = { named: false, rules: [] };
   const sitemaps: string[] = [];
   let current: Group[] = [];
+  // Of those, whom a Crawl-delay means: not who was named before an earlier one and has that.
+  let delayed: Group[] = [];
   let namingAgents = false;
+  let delaySaid = false;
   for (const line of lines(text)) {
     const { key, value } = line;
     if (key === 'user-agent') {
       if (!namingAgents) current = [];
+      if (!namingAgents || delaySaid) delayed = [];
       namingAgents = true;
+      delaySaid = false;
       const group = agentToken(value) === token ? own : value.trim() === '*' ? others : undefined;
       if (group) {
         group.named = true;
         if (!current.includes(group)) current.push(group);
+        if (!delayed.includes(group)) delayed.push(group);
       }
     } else if (key === 'allow' || key === 'disallow') {
       namingAgents = false;
       const rule = parseRule(key === 'allow', value);
       if (rule) for (const group of current) group.rules.push(rule);
     } else if (key === 'crawl-delay') {
-      namingAgents = false;
+      delaySaid = true;
       const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
-      if (seconds >= 0) for (const group of current) group.crawlDelayMs = Math.min(crawlDelayMsMax, seconds * 1000);
+      if (seconds >= 0) for (const group of delayed) group.crawlDelayMs = Math.min(crawlDelayMsMax, seconds * 1000);
     } else if (key === 'sitemap' && sitemaps.length < sitemapsMax) {
       sitemaps.push(value);
     }

@@ -148,3 +148,48 @@ test('Crawl-delay holds between robots.txt, which says it, and the first page', 
   expect(web.asked.map(({ url }) => new URL(url).pathname)).toEqual(['/robots.txt', '/a', '/b']);
   for (const gap of gaps(web.asked)) expect(gap).toBeGreaterThanOrEqual(7_000);
 });
+
+const readings = (web: ReturnType<typeof world>) =>
+  web.asked.filter(({ url }) => url === 'https://example.org/robots.txt').length;
+
+test.each([
+  ['address-refused', 'robots-unreachable'],
+  ['proxy-failed', 'proxy-failed'],
+  ['connection-refused', 'connection-refused'],
+])('a robots.txt that leads to where %s is met is asked for once for all pages, and named', async (fails, code) => {
+  const web = world((ask) => {
+    if (ask.url.hostname === '10.1.1.1') return { fails };
+    return ask.url.pathname === '/robots.txt'
+      ? { status: 302, headers: { location: 'http://10.1.1.1/robots.txt' } }
+      : undefined;
+  });
+  for (const page of ['a', 'b', 'c']) {
+    const { outcome } = await web.see(`https://example.org/${page}`);
+    expect(outcome).toMatchObject({ fault: { code }, untilMs: expect.any(Number) });
+    const { sentence } = (outcome as Extract<typeof outcome, { kind: 'refused' }>).fault;
+    expect(sentence).toMatch(/^robots\.txt of example\.org redirects to 10\.1\.1\.1 and cannot be read/);
+    expect(sentence).not.toContain('--allow-network');
+  }
+  expect(readings(web)).toBe(1);
+  await web.clock.runUntil(startMs + 3_600_000);
+  await web.see('https://example.org/a');
+  expect(readings(web)).toBe(2);
+});
+
+test('a robots.txt that leads to a site that is left alone is asked for again when that one may be', async () => {
+  const web = world((ask) => {
+    if (ask.url.hostname === 'other.example') return { status: 429, headers: { 'retry-after': '7200' } };
+    return ask.url.pathname === '/robots.txt'
+      ? { status: 302, headers: { location: 'https://other.example/robots.txt' } }
+      : undefined;
+  });
+  for (const page of ['a', 'b', 'c'])
+    expect((await web.see(`https://example.org/${page}`)).outcome).toMatchObject({
+      fault: { code: 'turned-away' },
+      elsewhere: { site: 'other.example' },
+    });
+  expect(readings(web)).toBe(1);
+  await web.clock.runUntil(startMs + 4 * 3_600_000);
+  await web.see('https://example.org/a');
+  expect(readings(web)).toBe(2);
+});

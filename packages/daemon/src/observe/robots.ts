@@ -39,6 +39,7 @@ export interface RobotsOptions {
   readonly random: () => number;
   readonly productToken: string;
   readonly redirectsMax: number;
+  readonly chainMs: number;
   readonly bytesMax: number;
   /** Something was learned that whoever follows this process need not ask for again. */
   readonly wasRead: () => void;
@@ -139,7 +140,9 @@ export class RobotsMemory {
 
 /** Whether an answer says nothing of the site: the operator may have changed what it says since. */
 const isOurs = (answer: Answer): boolean =>
-  answer.kind === 'failed' && (ofOurSettings.has(answer.fault.code) || answer.fault.code === 'stopped');
+  answer.kind === 'failed' && (ofOurSettings.has(answer.fault.code) || isStopped(answer));
+
+const isStopped = (answer: Answer): boolean => answer.kind !== 'answered' && answer.fault.code === 'stopped';
 
 const setBy = ({ unreachableSinceMs, readMs, ...known }: Known, byMs: number): Known => ({
   ...known,
@@ -151,9 +154,8 @@ const setBy = ({ unreachableSinceMs, readMs, ...known }: Known, byMs: number): K
 export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: Visit): Visit {
   const { clock } = options;
   const reading = new Map<string, Promise<Known>>();
-  const follow = withRedirects(options.redirectsMax, inner);
 
-  const read = (origin: string, { meter, patienceMs, mayAsk }: Ask): Promise<Known> => {
+  const read = (origin: string, { meter, patienceMs, mayAsk, noted }: Ask): Promise<Known> => {
     const already = reading.get(origin);
     if (already) return already;
     const crawlDelayMs = memory.crawlDelayMsOf(origin);
@@ -165,16 +167,27 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
       meter,
       patienceMs,
       mayAsk,
+      noted,
     };
+    let at = ask.url;
+    const follow = withRedirects(options, (hop) => {
+      at = hop.url;
+      return inner(hop);
+    });
     const promise = follow(ask)
       .then((answer) => {
         const old = memory.get(origin);
         // The site's gate keeps it back, or our own settings, as they will keep back the page: nothing was learned of the site.
-        if (answer.kind === 'refused' || isOurs(answer))
+        // Where the site led elsewhere it has answered: unless that is kept, every page asks it again.
+        const isLed = at.hostname !== ask.url.hostname && !isStopped(answer);
+        if (!isLed && (answer.kind === 'refused' || isOurs(answer)))
           return old?.rules
             ? { ...old, trouble: answer }
             : { rules: undefined, trouble: answer, untilMs: 0, attempts: 0 };
-        const known = judge(answer, old, clock.nowMs(), options);
+        const known =
+          answer.kind === 'refused'
+            ? putOff(answer, old, clock.nowMs())
+            : judge(answer, old, { from: ask.url, at }, clock.nowMs(), options);
         memory.set(origin, known);
         options.wasRead();
         return known;
@@ -210,9 +223,24 @@ export function withRobots(memory: RobotsMemory, options: RobotsOptions, inner: 
   };
 }
 
+type Refused = Extract<Answer, { kind: 'refused' }>;
+
+/** The site that it redirects to is left alone for now: until that may be asked, this one is not either. */
+function putOff(answer: Refused, old: Known | undefined, nowMs: number): Known {
+  const untilMs = Math.min(answer.untilMs ?? nowMs, nowMs + keepMsMax);
+  return { rules: undefined, attempts: 0, ...old, trouble: answer, untilMs };
+}
+
+/** Where it was asked for, and where that led. */
+interface Way {
+  readonly from: URL;
+  readonly at: URL;
+}
+
 function judge(
-  answer: Exclude<Answer, { kind: 'refused' }>,
+  answer: Exclude<Answer, Refused>,
   old: Known | undefined,
+  way: Way,
   nowMs: number,
   options: RobotsOptions,
 ): Known {
@@ -235,7 +263,7 @@ function judge(
   const state = { untilMs, attempts, unreachableSinceMs };
   if (nowMs - unreachableSinceMs > unreachableMsMax) return { ...state, rules: everythingAllowed };
   if (old?.rules) return { ...state, rules: old.rules };
-  return { ...state, rules: undefined, trouble: trouble(answer, untilMs) };
+  return { ...state, rules: undefined, trouble: trouble(answer, way, untilMs) };
 }
 
 /** Of a file that is too long, the lines that are whole: half a pattern would forbid more than the whole one. */
@@ -244,20 +272,37 @@ function readable(body: Uint8Array, bytesMax: number): string {
   return body.length <= bytesMax ? text : text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
 }
 
-function trouble(answer: Answer, untilMs: number): Answer {
-  // What stops robots.txt stops the page in the same way, and says more about it.
-  if (answer.kind !== 'answered') return { ...answer, untilMs, bytesReceived: 0 };
-  const why = fault(
-    'robots-unreachable',
-    `${answer.url.host} answers ${answer.status} for robots.txt, which means that nothing may be visited for now`,
-  );
-  return {
+/** Faults of an answer: the page's own may be as it should. What keeps robots.txt from being asked for keeps the page so too. */
+const ofTheAnswer = new Set([
+  'encoding-broken',
+  'encoding-refused',
+  'body-truncated',
+  'body-too-large',
+  'headers-too-large',
+  'first-byte-timeout',
+  'total-timeout',
+  'answer-malformed',
+  'connection-lost',
+]);
+
+function trouble(answer: Exclude<Answer, Refused>, { from, at }: Way, untilMs: number): Answer {
+  const refused = (sentence: string): Refused => ({
     kind: 'refused',
-    fault: why,
+    fault: fault('robots-unreachable', `${sentence}, which means that nothing may be visited for now`),
     untilMs,
-    siteClosed: { site: siteOf(answer.url.hostname), untilMs },
     bytesReceived: 0,
-  };
+  });
+  if (answer.kind === 'answered') {
+    const closed = refused(`${answer.url.host} answers ${answer.status} for robots.txt`);
+    return { ...closed, siteClosed: { site: siteOf(answer.url.hostname), untilMs } };
+  }
+  const isLed = at.hostname !== from.hostname;
+  const file = `robots.txt of ${from.host}${isLed ? ` redirects to ${at.host} and` : ''}`;
+  const { code, sentence } = answer.fault;
+  // How such an address is opened is not said: it is the site that names it, and what stands there is no rule of the site's.
+  if (code === 'address-refused') return refused(`${file} cannot be read there, as that is no public address`);
+  const why = isLed || ofTheAnswer.has(code) ? fault(code, `${file} cannot be read: ${sentence}`) : answer.fault;
+  return { ...answer, fault: why, untilMs, bytesReceived: 0 };
 }
 
 function lifetimeMs(headers: Headers): number {

@@ -58,6 +58,10 @@ interface Turn {
   readonly untilMs: number;
 }
 
+/** A turn elsewhere is half a minute away at most; whoever has none by then comes again. */
+const laterMsMax = 40_000;
+const laterPollMs = 100;
+
 export class SiteGates {
   readonly #options: SiteGateOptions;
   readonly #lines = new Map<string, Line>();
@@ -79,17 +83,17 @@ export class SiteGates {
   }
 
   /** A request is about to go out; false where the next process must know of it and it could not be noted. */
-  noted(key: string, { gate, rules }: Line, spacingMs: number): true | Promise<boolean> {
-    if (!isNoted(rules, spacingMs) || !this.#book) return true;
+  noted(key: string, { gate, rules }: Line, ask: Ask, spacingMs: number): true | Promise<boolean> {
+    if (!isNoted(rules, ask, spacingMs) || !this.#book) return true;
     const nowMs = this.#options.clock.nowMs();
     const count = rules.cap?.count ?? 1;
     return this.#book.counted(key, [...gate.lastStarts(nowMs, count), nowMs].slice(-count));
   }
 
   /** A request was seen, and counts from then on, for the next process as well where that must know of it. */
-  left(key: string, { gate, rules }: Line, seenMs: number, spacingMs: number): void {
+  left(key: string, { gate, rules }: Line, ask: Ask, seenMs: number, spacingMs: number): void {
     gate.leave(seenMs, spacingMs, rules);
-    if (!this.#book || !isNoted(rules, spacingMs) || gate.out > 0 || gate.entering) return;
+    if (!this.#book || !isNoted(rules, ask, spacingMs) || gate.out > 0 || gate.entering) return;
     this.#book.seen(key, rules.cap ? gate.lastStarts(seenMs, rules.cap.count) : [gate.lastMs]);
   }
 
@@ -182,7 +186,7 @@ export class SiteGates {
     // One that an earlier process may have asked a moment ago is not asked for its spacing; where that is long, when it was asked is noted.
     const unsureMs = Math.min(unnotedSpacingMsMax, spacingMs);
     line.gate.restUntil(Math.max(line.gate.lastMs + spacingMs, this.#askedUntilMs + unsureMs));
-    if (!isNoted(line.rules, spacingMs)) return this.#enter(line, ask, spacingMs);
+    if (!isNoted(line.rules, ask, spacingMs)) return this.#enter(line, ask, spacingMs);
     return this.#recalled(key, line, spacingMs).then(() => this.#enter(line, ask, spacingMs));
   }
 
@@ -268,7 +272,22 @@ export class SiteGates {
 
 export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: Visit): Visit {
   const { clock } = options;
-  return async (ask) => {
+  return (ask) => (ask.mayAsk ? inTurn(ask) : (visit(ask) as Promise<Answer>));
+
+  /** Where others give leave, and its turn there is yet to come, it waits without keeping the gate from those who have theirs. */
+  async function inTurn(ask: Ask): Promise<Answer> {
+    for (const untilMs = clock.nowMs() + laterMsMax; ;) {
+      const answer = await visit(ask);
+      if (answer !== 'later') return answer;
+      if (clock.nowMs() >= untilMs) {
+        const own = gates.line(siteOf(ask.url.hostname));
+        return gates.putOff(own, ask, Math.max(own.rules.spacingMs, ask.crawlDelayMs ?? 0));
+      }
+      await clock.sleep(laterPollMs);
+    }
+  }
+
+  async function visit(ask: Ask): Promise<Answer | 'later'> {
     const host = ask.url.hostname;
     const site = siteOf(host);
     const own = gates.line(site);
@@ -295,12 +314,13 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
         if (line) gates.pump(line);
       }
     };
-    if (ask.mayAsk && !(await ask.mayAsk())) {
+    const leave = ask.mayAsk ? await ask.mayAsk(site) : true;
+    if (leave !== true) {
       turnBack();
-      return withdrawn(site, clock.nowMs());
+      return leave === 'later' ? leave : withdrawn(site, clock.nowMs());
     }
-    const sharedNoted = place && shared && gates.noted(place.address, shared, shared.rules.spacingMs);
-    const noting = bothNoted(gates.noted(site, own, spacingMs), sharedNoted);
+    const sharedNoted = place && shared && gates.noted(place.address, shared, ask, shared.rules.spacingMs);
+    const noting = bothNoted(gates.noted(site, own, ask, spacingMs), sharedNoted);
     const noted = noting === true || (await noting);
     // While it waited, for its server's turn or for the note, quiet hours may have begun.
     const quiet = isQuiet(own, clock.nowMs()) || (shared !== undefined && isQuiet(shared, clock.nowMs()));
@@ -319,15 +339,15 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     const wentOut = answer.kind !== 'failed' || answer.fault.code !== 'address-refused';
     if (ask.meter && wentOut) ask.meter.requests++;
     const seenMs = answer.kind === 'answered' ? answer.answeredAtMs : clock.nowMs();
-    gates.left(site, own, seenMs, spacingMs);
+    gates.left(site, own, ask, seenMs, spacingMs);
     const judged = judge(own.gate, ask, answer, spacingMs, clock.nowMs(), options.random());
     if (place && shared) {
-      gates.left(place.address, shared, seenMs, shared.rules.spacingMs);
+      gates.left(place.address, shared, ask, seenMs, shared.rules.spacingMs);
       gates.pump(shared);
     }
     gates.pump(own);
     return judged;
-  };
+  }
 }
 
 /** Nothing is known of the site by that: whoever else has a turn there may ask it. */
@@ -337,8 +357,8 @@ function withdrawn(site: string, nowMs: number): Answer {
 }
 
 /** Whether the next process must know when the site was asked: by the spacing alone it would not keep from asking too soon. */
-const isNoted = ({ cap }: SiteRules, spacingMs: number): boolean =>
-  cap !== undefined || spacingMs > unnotedSpacingMsMax;
+const isNoted = ({ cap }: SiteRules, { noted }: Ask, spacingMs: number): boolean =>
+  noted === true || cap !== undefined || spacingMs > unnotedSpacingMsMax;
 
 const isQuiet = ({ rules }: Line, nowMs: number): boolean => rules.quietUntilMs?.(nowMs) !== undefined;
 

@@ -240,8 +240,9 @@ test('a name that is inside once it is looked up for a SOCKS proxy is not handed
   const resolve = () =>
     Promise.resolve([{ address: asked++ % 2 === 0 ? '127.0.0.1' : '10.0.0.1', family: 4 } as const]);
   let nowMs = 0;
-  // Every look at the clock is a minute later: no answer is remembered.
-  const clock = { nowMs: () => (nowMs += 61_000), sleep: () => Promise.resolve() };
+  // Every look at the clock is more than an hour later: no answer is remembered.
+  const sleep = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const clock = { nowMs: () => (nowMs += 3_601_000), sleep };
   const using = observer({ proxy: `socks5://127.0.0.1:${port}`, resolve, clock });
   const { outcome } = await using.observe(probeOf('http://rebind.test:9/'));
   expect(outcome).toMatchObject({ kind: 'refused', fault: { code: 'address-refused' } });

@@ -45,11 +45,22 @@ const metadata = new Set(['168.63.129.16', '100.100.100.200', 'fd00:ec2::254', '
 function reveal(address: Address): Address {
   if (address.kind() === 'ipv4') return address;
   const wide = address as ipaddr.IPv6;
-  if (wide.isIPv4MappedAddress()) return wide.toIPv4Address();
   const bytes = wide.toByteArray();
-  if (wide.range() === 'rfc6052') return ipaddr.fromByteArray(bytes.slice(12));
   if (wide.range() === '6to4') return ipaddr.fromByteArray(bytes.slice(2, 6));
-  return wide;
+  return isTranslated(wide) ? ipaddr.fromByteArray(bytes.slice(12)) : wide;
+}
+
+/** One IPv4 address in the spelling of IPv6: mapped (RFC 4291), or through NAT64's own prefix (RFC 6052). */
+const isTranslated = (address: ipaddr.IPv6): boolean => address.isIPv4MappedAddress() || address.range() === 'rfc6052';
+
+/** Both spellings begin with these, in whatever form their end is written. */
+const translated = /^[0:]*:ffff:|^0*64:ff9b:/i;
+
+/** One spelling for each server: an IPv4 address that is written as IPv6 leads to the same. Any other text stays as it is. */
+export function serverOf(address: string): string {
+  if (!translated.test(address) || !ipaddr.IPv6.isValid(address)) return address;
+  const wide = ipaddr.IPv6.parse(address);
+  return isTranslated(wide) ? ipaddr.fromByteArray(wide.toByteArray().slice(12)).toString() : address;
 }
 
 export type AddressVerdict =
@@ -98,5 +109,26 @@ export function judgeAddress(text: string, allowed: readonly Network[]): Address
   if (range === 'unicast' && address.kind() === 'ipv6' && !address.match(global6 as never, 3)) {
     return { kind: 'refused', range: 'reserved' };
   }
-  return range === 'unicast' ? { kind: 'allowed', range: 'public' } : { kind: 'refused', range };
+  if (range === 'unicast') return { kind: 'allowed', range: 'public' };
+  return { kind: 'refused', range: rangeNames[range] ?? range };
 }
+
+/** As people call them, where the library's own names are not words; each stands before "address". */
+const rangeNames: Readonly<Record<string, string>> = {
+  linkLocal: 'link-local',
+  uniqueLocal: 'unique local',
+  carrierGradeNat: 'carrier-grade NAT',
+  deprecatedSiteLocal: 'site-local',
+  ipv4Mapped: 'mapped IPv4',
+  discard: 'discard-only',
+  rfc6145: 'translated IPv4',
+  rfc6052: 'translated IPv4',
+  teredo: 'Teredo',
+  amt: 'multicast tunnel (AMT)',
+  as112: 'name server (AS112)',
+  as112v6: 'name server (AS112)',
+  deprecatedOrchid: 'hash (ORCHID)',
+  orchid2: 'hash (ORCHID)',
+  droneRemoteIdProtocolEntityTags: 'drone',
+  segmentRouting: 'segment routing',
+};

@@ -147,10 +147,11 @@ export interface CapBook {
 export const unnotedSpacingMsMax = 5_000;
 
 /**
- * Leave to ask, where somebody else gives it. It is heard before each request of a look, when its turn has come: where it says no, the look
- * ends there, refused. `isCurrent` tells at once whether it has ended since, as it may have while a connection was made.
+ * Leave to ask, where somebody else gives it. It is heard before each request of a look, when its turn has come, with the site that is to
+ * be asked: where it says no, the look ends there, refused, and where it says later, that site is left alone for now. `isCurrent` tells at once
+ * whether it has ended since, as it may have while a connection was made.
  */
-export type MayAsk = (() => Promise<boolean>) & { readonly isCurrent?: () => boolean };
+export type MayAsk = ((site?: string) => Promise<boolean | 'later'>) & { readonly isCurrent?: () => boolean };
 
 /** Whoever carries probes out: the real web, a simulated one, a robot elsewhere. It answers every probe and never throws. */
 export interface Observer {

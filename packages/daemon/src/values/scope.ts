@@ -56,10 +56,10 @@ export function readScope(value: unknown): ReadScope {
     Array.isArray(list) && list.length <= patternsMax && list.every((item) => typeof item === 'string' && item !== '');
   if (!isPatterns(include)) return wrong('.include', include, `a list of at most ${patternsMax} patterns`);
   if (!isPatterns(exclude)) return wrong('.exclude', exclude, `a list of at most ${patternsMax} patterns`);
-  const isCount = (number: unknown, max: number): number is number =>
-    Number.isInteger(number) && (number as number) >= 0 && (number as number) <= max;
-  if (!isCount(depth, 100)) return wrong('.depth', depth, 'a whole number from 0 to 100');
-  if (!isCount(pages, 1_000_000)) return wrong('.pages', pages, 'a whole number from 0 to 1000000');
+  const isCount = (number: unknown, min: number, max: number): number is number =>
+    Number.isInteger(number) && (number as number) >= min && (number as number) <= max;
+  if (!isCount(depth, 0, 100)) return wrong('.depth', depth, 'a whole number from 0 to 100');
+  if (!isCount(pages, 1, 1_000_000)) return wrong('.pages', pages, 'a whole number from 1 to 1000000');
   return { kind: 'scope', scope: { within, include, exclude, depthMax: depth, pagesMax: pages } };
 }
 

@@ -54,6 +54,11 @@ test.each([
   ['localhost', 'localhost'],
   ['127.0.0.1', '127.0.0.1'],
   ['[::1]', '::1'],
+  ['[::ffff:127.0.0.1]', '127.0.0.1'],
+  ['[::ffff:7f00:1]', '127.0.0.1'],
+  ['[0:0:0:0:0:FFFF:7f00:1]', '127.0.0.1'],
+  ['[64:ff9b::c000:221]', '192.0.2.33'],
+  ['[::fffe:7f00:1]', '::fffe:7f00:1'],
   ['Example.ORG.', 'example.org'],
 ])('the site of %s is %s', (host, site) => {
   expect(siteOf(host)).toBe(site);

@@ -9,6 +9,7 @@
 import { getDomain } from 'tldts';
 import type { Fault } from './fault.ts';
 import { fault } from './fault.ts';
+import { serverOf } from './network.ts';
 
 /** Longer ones are refused: servers do, and every index carries them. */
 export const urlCharactersMax = 4096;
@@ -88,5 +89,5 @@ function registrable(host: string): string {
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
     .toLowerCase();
-  return getDomain(bare, { allowPrivateDomains: true }) ?? bare;
+  return getDomain(bare, { allowPrivateDomains: true }) ?? serverOf(bare);
 }

@@ -45,6 +45,14 @@ test('an index of sitemaps lists indexes', () => {
   ]);
 });
 
+test('of a sitemap that defines entities the addresses that need none are listed, and none is expanded', () => {
+  const entry = (path: string) => `<url><loc>https://example.org/${path}</loc><lastmod>2026-01-01</lastmod></url>`;
+  const text = `<?xml version="1.0"?>
+    <!DOCTYPE urlset [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>
+    <urlset>${entry('&b;')}${entry('c?d=1&amp;e=2')}${entry('&#102;')}</urlset>`;
+  expect(parseSitemap(text).map(({ url }) => url)).toEqual(['https://example.org/c?d=1&e=2', 'https://example.org/f']);
+});
+
 test('a broken sitemap gives what stands before the mistake, and a bomb gives nothing', () => {
   expect(parseSitemap('<urlset><url><loc>https://example.org/a</loc></url><url><loc>https://x</wrong>')).toHaveLength(
     1,
@@ -124,6 +132,7 @@ test.each([
   [{ within: 'world' }, 'discover.within is "world"'],
   [{ depth: -1 }, 'discover.depth is -1'],
   [{ pages: 1.5 }, 'discover.pages is 1.5'],
+  [{ pages: 0 }, 'discover.pages is 0; allowed is a whole number from 1 to 1000000'],
   [{ include: 'x' }, 'discover.include is "x"'],
   [{ deep: 1 }, 'discover.deep is 1'],
   ['yes', 'discover is "yes"'],

@@ -28,7 +28,7 @@ export function parseSitemap(text: string): readonly Listed[] {
   const parser = new SaxesParser();
   const stop = new Error('enough');
   let index = false;
-  let entry: { url?: string; date: Stated } | undefined;
+  let entry: { url?: string; date: Stated; isUnread?: true } | undefined;
   let collecting = '';
   let words = '';
   const collect = (text: string) => {
@@ -48,15 +48,17 @@ export function parseSitemap(text: string): readonly Listed[] {
     if (entry && local === collecting && local === 'loc' && entry.url === undefined) entry.url = words.trim();
     if (entry && local === collecting && local === 'lastmod') entry.date = stated(words.trim());
     if (entry && (local === 'url' || local === 'sitemap')) {
-      const { url, date } = entry;
-      if (url) listed.push({ url, ...date, ...(index ? { isIndex: true } : {}) });
+      const { url, date, isUnread } = entry;
+      if (url && !isUnread) listed.push({ url, ...date, ...(index ? { isIndex: true } : {}) });
       entry = undefined;
       if (listed.length >= listedMax) throw stop;
     }
     collecting = '';
   });
-  parser.on('error', () => {
-    throw stop;
+  parser.on('error', ({ message }) => {
+    // Entities that a file defines are never expanded: an address that needs one is not read, and the others are.
+    if (!message.endsWith('undefined entity.')) throw stop;
+    if (entry && collecting === 'loc') entry.isUnread = true;
   });
   try {
     parser.write(text).close();
