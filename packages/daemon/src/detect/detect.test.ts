@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Select } from '../values/page.ts';
 import { detect, type DetectInput } from './detect.ts';
+import { jq } from './jq.ts';
 import { watched } from './watched.oracle.ts';
 
 const page = (inner: string) => `<!doctype html><html><head><title>Shop</title></head><body>${inner}</body></html>`;
@@ -74,6 +75,16 @@ test('a filter that never ends is stopped and said', async () => {
   expect(detection).toMatchObject({ kind: 'unreadable', fault: { code: 'selector-slow' } });
 });
 
+test(
+  'a filter that takes all memory is stopped and said, and the next one is answered',
+  { timeout: 120_000 },
+  async () => {
+    for (const filter of ['"a" * 100000000', '[range(1e8)] | length'])
+      expect(await jq('null', filter, 60_000)).toEqual({ wrong: 'it took more memory than a filter may' });
+    expect(await jq('{"a":1}', '.a')).toEqual({ output: '1' });
+  },
+);
+
 test('an expression that backtracks for ever is stopped and said', async () => {
   const look = watched({ kind: 'regexp', expression: '(a+)+$' });
   expect((await look(`${'a'.repeat(60)}b`, { mediaType: 'text/plain' })).detection).toMatchObject({
@@ -111,6 +122,17 @@ test('a sitemap is told by what it lists: new, changed and removed addresses', a
   // Cut off on its way: nobody knows what is missing, and nothing is told.
   const broken = await look(sitemap(listed('/a')).slice(0, -20), xml);
   expect(broken.detection).toMatchObject({ kind: 'first' });
+});
+
+test('of a sitemap that defines entities what needs none is told, and none is expanded', async () => {
+  const look = watched({ kind: 'text' });
+  const xml = { mediaType: 'application/xml' };
+  const defining = (...entries: readonly string[]) =>
+    sitemap(...entries).replace('<urlset', '<!DOCTYPE urlset [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>\n<urlset');
+  const first = await look(defining(listed('/&b;'), listed('/c')), xml);
+  expect(first.detection).toMatchObject({ projection: { format: 'items', text: '{"url":"https://example.com/c"}' } });
+  const more = await look(defining(listed('/&b;'), listed('/c'), listed('/d?e&amp;f')), xml);
+  expect(more.detection).toMatchObject({ count: 1, summary: '1 new: https://example.com/d?e&f' });
 });
 
 test('a packed body that is larger than any sitemap is not kept as what it looks packed', async () => {

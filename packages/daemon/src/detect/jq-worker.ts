@@ -1,5 +1,4 @@
-/** The thread that runs jq: it answers one question at a time and may be ended in the middle of any. */
-import { parentPort } from 'node:worker_threads';
+/** The process that runs jq: it answers one question at a time and may be ended in the middle of any. */
 import jqReady from 'jq-web';
 
 export interface JqQuestion {
@@ -9,12 +8,14 @@ export interface JqQuestion {
 export type JqAnswer = { readonly output: string } | { readonly wrong: string };
 
 const jq = await jqReady;
-parentPort!.on('message', ({ text, filter }: JqQuestion) => {
+process.on('message', ({ text, filter }: JqQuestion) => {
   let answer: JqAnswer;
   try {
     answer = { output: jq.raw(text, filter, ['-c', '-S']) };
   } catch (error) {
+    // It ran out of WebAssembly's memory, and answers nothing sensible after that.
+    if (error instanceof WebAssembly.RuntimeError) process.exit(1);
     answer = { wrong: error instanceof Error ? error.message : String(error) };
   }
-  parentPort!.postMessage(answer);
+  process.send!(answer);
 });

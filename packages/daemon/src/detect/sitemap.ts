@@ -11,7 +11,7 @@ const entriesMax = 50_000;
 const textCharactersMax = 4096;
 
 const sitemapStart =
-  /^\ufeff?\s*(<\?xml[^>]*\?>\s*)?(<!--(?:(?!-->)[\s\S])*-->\s*|<\?[^>]*\?>\s*)*<(\w+:)?(urlset|sitemapindex)[\s>]/;
+  /^\ufeff?\s*(<\?xml[^>]*\?>\s*)?(<!--(?:(?!-->)[\s\S])*-->\s*|<\?[^>]*\?>\s*|<!DOCTYPE[^[>]*(?:\[[^\]]*\]\s*)?>\s*)*<(\w+:)?(urlset|sitemapindex)[\s>]/;
 
 export function looksLikeSitemap(text: string): boolean {
   return sitemapStart.test(text.slice(0, 4096));
@@ -33,7 +33,7 @@ export const isPacked = (body: Uint8Array): boolean => body[0] === 0x1f && body[
 /** Each address once; undefined for a file that is not whole, of which nobody knows what is missing. */
 export function sitemapItems(text: string): readonly Item[] | undefined {
   const items = new Map<string, Item>();
-  let entry: { url: string; modified: string } | undefined;
+  let entry: { url: string; modified: string; isUnread?: true } | undefined;
   let field: 'url' | 'modified' | undefined;
   const parser = new SaxesParser();
   parser.on('opentag', ({ name }) => {
@@ -53,11 +53,15 @@ export function sitemapItems(text: string): readonly Item[] | undefined {
     if (!entry || !/^(?:\w+:)?(url|sitemap)$/.test(name)) return;
     const url = entry.url.trim();
     const modified = entry.modified.trim();
+    const { isUnread } = entry;
     entry = undefined;
-    if (url !== '' && items.size < entriesMax) items.set(url, { url, ...(modified === '' ? {} : { modified }) });
+    if (!isUnread && url !== '' && items.size < entriesMax)
+      items.set(url, { url, ...(modified === '' ? {} : { modified }) });
   });
   parser.on('error', (error) => {
-    throw error;
+    // Entities that a file defines are never expanded: an entry that needs one is left out, and the file is whole all the same.
+    if (!error.message.endsWith('undefined entity.')) throw error;
+    if (entry && field) entry.isUnread = true;
   });
   try {
     parser.write(text).close();

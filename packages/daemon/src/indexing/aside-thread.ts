@@ -1,15 +1,11 @@
-/** How the threads that read bodies beside the loop are started and asked. */
-import { Worker, type ResourceLimits } from 'node:worker_threads';
+/** How the thread, or the process, that reads bodies beside the loop is started and asked. */
+import { Worker } from 'node:worker_threads';
 import type { AsideInput, AsidePrevious, AsideQuestion } from './aside-worker.ts';
 import type { Previous } from '../detect/detect.ts';
 
-export function asideWorker(file: string | undefined, resourceLimits?: ResourceLimits): Worker {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new Worker(new URL(`./aside-worker.${extension}`, import.meta.url), {
-    workerData: { file },
-    ...(resourceLimits ? { resourceLimits } : {}),
-  });
-}
+export const asideModule = new URL(`./aside-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
+
+export const asideWorker = (file: string | undefined): Worker => new Worker(asideModule, { workerData: { file } });
 
 /** `file` is the database that the thread reads earlier versions from; without it, they go along. */
 export async function questionOf(

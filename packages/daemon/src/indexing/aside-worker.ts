@@ -1,5 +1,8 @@
-/** The thread that reads changed bodies beside the loop: it answers questions in order, those that came together together. */
-import { parentPort, workerData } from 'node:worker_threads';
+/**
+ * The thread that reads changed bodies beside the loop, or the process that reads large ones: it answers questions in order, those that came
+ * together together.
+ */
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { detect, type Detected, type DetectInput, type Previous } from '../detect/detect.ts';
 import { type DifferenceInWords, inWords, shownDifference } from '../detect/shown.ts';
 import type { AlsoWanted } from '../loop-parts.ts';
@@ -41,6 +44,11 @@ export interface WordsQuestion {
   readonly detectState: string | undefined;
 }
 
+/** Without words where one of the versions, or the difference, cannot be read. */
+export interface WordsAnswer {
+  readonly words: DifferenceInWords | undefined;
+}
+
 export type AsideAnswer =
   | { readonly number: number; readonly detected: AsideDetected }
   /** Nobody could answer here; whoever asked does it himself. */
@@ -57,7 +65,7 @@ let opened: Texts | undefined;
 
 function store(): Texts {
   if (opened) return opened;
-  const opening = openSqlite((workerData as { file: string }).file);
+  const opening = openSqlite(isMainThread ? process.argv[2]! : (workerData as { file: string }).file);
   if (opening.kind === 'failed') throw new Error(opening.sentence);
   return (opened = opening.store);
 }
@@ -130,15 +138,22 @@ function wordsBetween({ pageId, from, to, format, detectState }: WordsQuestion):
   }
 }
 
-parentPort!.on('message', (questions: readonly AsideQuestion[] | WordsQuestion) => {
+function taken(questions: readonly AsideQuestion[] | WordsQuestion): void {
   turn = turn.then(async () => {
-    if ('pageId' in questions) return parentPort!.postMessage(wordsBetween(questions));
+    if ('pageId' in questions) return give({ words: wordsBetween(questions) });
     const answers: AsideAnswer[] = [];
     for (let from = 0; from < questions.length; from += textsMax) {
       const together = questions.slice(from, from + textsMax);
       const lasts = lastTexts(together);
       for (const question of together) answers.push(await answer(question, lasts));
     }
-    parentPort!.postMessage(answers);
+    give(answers);
   });
-});
+}
+
+function give(answered: readonly AsideAnswer[] | WordsAnswer): void {
+  if (parentPort) parentPort.postMessage(answered);
+  else process.send!(answered);
+}
+
+(parentPort ?? process).on('message', taken);

@@ -17,6 +17,12 @@ import { LargeBodies } from './large-bodies.ts';
 
 /** From so many changed bodies at once the thread is worth starting (a tenth of a second and thirty megabytes). */
 const startAt = 4;
+/**
+ * How long, or how many, questions wait for others to go with: to wake a thread for each took the loop longer than an answer without
+ * news does. Short against any request over a network.
+ */
+const gatherMs = 20;
+const gatherMax = 32;
 
 interface Asked {
   readonly input: DetectInput;
@@ -32,8 +38,10 @@ export class Aside {
   #number = 0;
   /** Changed bodies that came and are not answered. */
   #open = 0;
-  /** Asked while the thread reads others: they go out in one message, since each wakes a thread. */
+  /** They go out in one message. */
   #outgoing: AsideQuestion[] = [];
+  /** Until they do. */
+  #gathering: NodeJS.Timeout | undefined;
   #reading = false;
 
   constructor(file?: string) {
@@ -68,16 +76,23 @@ export class Aside {
     return new Promise((answer) => {
       this.#asked.set(number, { input, answer });
       this.#outgoing.push(question);
-      if (this.#reading) return;
-      this.#reading = true;
-      setImmediate(() => this.#send());
+      this.#sendSoon();
     });
   }
 
+  /** What comes while the thread reads others goes when it is done with them. */
+  #sendSoon(): void {
+    if (this.#reading || this.#outgoing.length === 0) return;
+    if (this.#outgoing.length >= gatherMax) this.#send();
+    else this.#gathering ??= setTimeout(() => this.#send(), gatherMs);
+  }
+
   #send(): void {
-    this.#reading = this.#outgoing.length > 0;
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
     // A thread that died meanwhile left them to this one.
-    if (!this.#reading) return;
+    if (this.#outgoing.length === 0) return;
+    this.#reading = true;
     const worker = (this.#worker ??= this.#start());
     worker.ref();
     worker.postMessage(this.#outgoing);
@@ -92,7 +107,8 @@ export class Aside {
         this.#asked.delete(number);
         asked?.answer(detected ?? detect(asked.input));
       }
-      this.#send();
+      this.#reading = false;
+      this.#sendSoon();
       if (this.#asked.size === 0) worker.unref();
     });
     const gone = (): void => {

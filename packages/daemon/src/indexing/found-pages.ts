@@ -9,7 +9,7 @@ import type { Look, WatchedPage } from '../values/look.ts';
 import type { Observation } from '../values/observation.ts';
 import type { Page } from '../values/page.ts';
 
-type Parts = Pick<LoopParts, 'clock' | 'store' | 'policy'>;
+type Parts = Pick<LoopParts, 'clock' | 'store' | 'policy' | 'log'>;
 
 interface Into {
   readonly collection: Collection;
@@ -52,15 +52,20 @@ export class FoundPages {
     look: Look,
     revealed: Detected['revealed'],
   ): Promise<Read | undefined> {
-    const { clock, policy } = this.#parts;
+    const { clock, policy, log } = this.#parts;
     const nowMs = clock.nowMs();
     const url = observation.finalUrl ?? observation.probe.url;
     const { sitemaps } = observation;
     const at = { url, nowMs, first: look.kind === 'first', sitemaps, revealed };
     const read = this.#into.discovery.read(entry, fetched, at);
-    const { pages, back, hints, times, reading } = read;
+    const { pages, back, hints, times, reading, full } = read;
     // Nothing is kept of it, and its place is free.
     if (read.isFile && (await this.#setResting([{ page: entry.page, retired: 'file' }]))) return undefined;
+    if (full)
+      log('warn', 'the page has found as many others as it may; what else it lists is left out', {
+        url: full.url,
+        pages: full.pagesMax,
+      });
     for (const hint of hints) policy.hinted?.(hint.entry.index, nowMs / 1000, hint.chance);
     if (back.length > 0) await this.#setResting(back.map((page) => ({ page, retired: undefined })));
     const hinted = hints.reduce((sum, { chance }) => sum + chance, 0);

@@ -67,7 +67,7 @@ const notModified: Detected = { detection: { kind: 'unchanged' } };
 const noBody = new Uint8Array(0);
 
 export class Indexing {
-  readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned' | 'websub'>;
+  readonly #parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned' | 'websub' | 'log'>;
   readonly #collection: Collection;
   readonly #discovery: Discovery;
   readonly #lifetimes: Lifetimes;
@@ -97,7 +97,7 @@ export class Indexing {
   #running: Promise<void> | undefined;
 
   constructor(
-    parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned' | 'websub'>,
+    parts: Pick<LoopParts, 'clock' | 'store' | 'policy' | 'detect' | 'planned' | 'websub' | 'log'>,
     /** What is indexed, and where it is kept. */
     into: {
       readonly collection: Collection;
@@ -139,11 +139,16 @@ export class Indexing {
     while (this.#running && !this.#waits && this.#batches === batch) await this.#parts.clock.sleep(batchPollMs);
   }
 
+  /** Whether so many bytes of large bodies could wait to be read. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#unreadBytes + bytes <= unreadBytesMax;
+  }
+
   /** False when the queue is full: the observation is lost and its pages stay due. */
   take(observation: Observation): boolean {
     const { outcome } = observation;
     const bytes = outcome.kind === 'fetched' && isLarge(outcome.body) ? outcome.body.length : 0;
-    const full = this.#queue.length >= this.#queueMax || (bytes > 0 && this.#unreadBytes + bytes > unreadBytesMax);
+    const full = this.#queue.length >= this.#queueMax || (bytes > 0 && !this.hasRoomFor(bytes));
     // Whoever found it lets go of it when the look has ended: there are never more of these than probes under way.
     if (full && observation.finding === undefined) return false;
     const queued = this.#begin(observation);

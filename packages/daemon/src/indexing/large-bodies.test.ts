@@ -59,6 +59,10 @@ test('a page that takes more memory or time to read than one may is said to be t
   expect((await hasty.detect(input)).detection).toEqual(fault);
   expect((await small.detect(large('little', 5))).detection.kind).toBe('first');
   await Promise.all([small.close(), hasty.close()]);
+  // One step that wants more than all that is left: a thread would have taken this process with it.
+  const short = new LargeBodies(undefined, { heapMegabytesMax: 96, readMsMax: 60_000 });
+  expect((await short.detect(input)).detection).toEqual(fault);
+  await short.close();
 });
 
 test('while a large body is read, the looks at other pages are kept', async () => {

@@ -2,12 +2,20 @@
  * Large bodies, read beside the loop and one at a time: the tree of a page takes fifty times the memory of its text, and one of
  * twenty megabytes took the loop fifteen seconds, in which nobody else was answered.
  *
- * States: idle ──body──► reading, the others in line ──answer──► reading the next, or idle. The thread is ended with the last of
+ * States: idle ──body──► reading, the others in line ──answer──► reading the next, or idle. The process is ended with the last of
  * the line, and its memory with it. One that dies of memory or takes too long has met a page that nobody can read.
  */
-import type { Worker } from 'node:worker_threads';
-import { asideWorker, questionOf } from './aside-thread.ts';
-import type { AsideAnswer, AsideDetected, AsideInput, WordsQuestion } from './aside-worker.ts';
+import type { ChildProcess } from 'node:child_process';
+import { answerOf, endApart, startApart } from '../detect/apart.ts';
+import { asideModule, questionOf } from './aside-thread.ts';
+import type {
+  AsideAnswer,
+  AsideDetected,
+  AsideInput,
+  AsideQuestion,
+  WordsAnswer,
+  WordsQuestion,
+} from './aside-worker.ts';
 import { detect, type DetectInput, unread } from '../detect/detect.ts';
 import type { DifferenceInWords } from '../detect/shown.ts';
 import { fault } from '../values/fault.ts';
@@ -25,7 +33,7 @@ export interface LargeBodiesLimits {
 export class LargeBodies {
   readonly #file: string | undefined;
   readonly #limits: LargeBodiesLimits;
-  #worker: Worker | undefined;
+  #process: ChildProcess | undefined;
   #line: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #closed = false;
@@ -41,7 +49,7 @@ export class LargeBodies {
 
   /** What differs between two large versions; undefined where one of them, or the difference, cannot be read. */
   words(question: WordsQuestion): Promise<DifferenceInWords | undefined> {
-    return this.#inTurn(() => this.#ask<DifferenceInWords | undefined>(question));
+    return this.#inTurn(async () => (await this.#ask<WordsAnswer>(question))?.words);
   }
 
   #inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
@@ -55,31 +63,18 @@ export class LargeBodies {
     // Nobody waits for a loop that ends: what is read of it is not kept.
     if (this.#closed) return unread(input, unreadFault(input));
     const question = await questionOf(0, input, this.#file);
-    const answers = await this.#ask<readonly AsideAnswer[]>([question], [question.input.body.buffer as ArrayBuffer]);
+    const answers = await this.#ask<readonly AsideAnswer[]>([question]);
     if (answers) return answers[0]!.detected ?? detect(input);
-    await this.#end();
     return unread(input, unreadFault(input));
   }
 
-  /** Undefined where the thread died of it, or took too long. */
-  #ask<Answer>(question: unknown, given: ArrayBuffer[] = []): Promise<Answer | undefined> {
-    const worker = (this.#worker ??= asideWorker(this.#file, {
-      maxOldGenerationSizeMb: this.#limits.heapMegabytesMax,
-    }));
-    return new Promise<Answer | undefined>((resolve) => {
-      const late = setTimeout(() => resolve(undefined), this.#limits.readMsMax);
-      const end = (answer?: Answer): void => {
-        clearTimeout(late);
-        for (const name of ['message', 'error', 'exit']) worker.removeAllListeners(name);
-        // Whatever it says later, nobody asked for it any more.
-        worker.on('error', () => {});
-        resolve(answer);
-      };
-      worker.on('message', end);
-      worker.on('error', () => end());
-      worker.on('exit', () => end());
-      worker.postMessage(question, given);
-    });
+  /** Undefined where the process died of it, or took too long and was ended. */
+  async #ask<Answer>(question: readonly AsideQuestion[] | WordsQuestion): Promise<Answer | undefined> {
+    const { heapMegabytesMax, readMsMax } = this.#limits;
+    const process = (this.#process ??= startApart(asideModule, { heapMegabytesMax }, this.#file ? [this.#file] : []));
+    const answer = await answerOf(process, question, readMsMax);
+    if (answer === undefined) await this.#end();
+    return answer as Answer | undefined;
   }
 
   #left(): Promise<void> | undefined {
@@ -88,9 +83,9 @@ export class LargeBodies {
   }
 
   async #end(): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = undefined;
-    await worker?.terminate();
+    const process = this.#process;
+    this.#process = undefined;
+    await endApart(process);
   }
 
   async close(): Promise<void> {
