@@ -1,5 +1,6 @@
 /** Puts the parts of a running daemon together and takes them apart again in order. */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { random } from '@revisit/core';
 import type { FastifyInstance } from 'fastify';
 import type { AsideDetected, AsideInput } from './indexing/aside-worker.ts';
@@ -91,6 +92,11 @@ export function createLoop(
       ...(config.proxy === undefined ? {} : { proxy: config.proxy }),
       chromium: config.chromium,
       ...world.observer,
+    });
+  // Pages say it too, each by itself and only once it is looked at.
+  if (!world.carrier && config.chromium !== undefined && !existsSync(config.chromium))
+    log('warn', 'chromium is not where the configuration says; no page that needs it is seen until it is', {
+      chromium: config.chromium,
     });
   const observer = world.carrier ?? ownObserver();
   // Robots look and say nothing; what is said to hubs is said from here.

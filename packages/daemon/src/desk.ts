@@ -156,7 +156,13 @@ export class Desk {
     const belief = entry && this.belief(entry);
     if (!belief) return undefined;
     const wait = this.#wait(entry);
-    return { belief, dueMs: wait?.untilMs ?? this.#plannedMs(entry), ...(wait ? { wait } : {}) };
+    const found = this.loop?.foundBy(entry);
+    return {
+      belief,
+      dueMs: wait?.untilMs ?? this.#plannedMs(entry),
+      ...(wait ? { wait } : {}),
+      ...(found ? { found } : {}),
+    };
   }
 
   /** The same of an entry at hand: a list of a hundred thousand pages has no time to find each by its id. */
@@ -196,6 +202,8 @@ export class Desk {
         dueMs: this.#plannedMs(entry),
         wait: outlook.wait,
         lastLookMs: entry.state.lastLookMs,
+        looks: entry.state.looks,
+        changes: entry.state.changes,
         week: this.weekOf(id),
         weight: entry.aims.weight,
         spacingSeconds: entry.page.spacingSeconds,

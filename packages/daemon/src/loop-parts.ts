@@ -101,8 +101,11 @@ export interface LoopParts {
 }
 
 export interface LoopCounts {
+  /** Probes that went out. */
   readonly sent: number;
   readonly sentLastHour: number;
+  /** Requests that were made for them: robots.txt and each redirect count. */
+  readonly requests: number;
   readonly kept: number;
   readonly overflowed: number;
   readonly inFlight: number;

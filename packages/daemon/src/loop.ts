@@ -15,19 +15,20 @@ import { ClockBook } from './dispatch/clock-book.ts';
 import { CollectionMarket } from './plan/collection-market.ts';
 import { Collection, type Entry } from './collection/collection.ts';
 import { Departures } from './dispatch/departures.ts';
-import { Discovery } from './collection/discovery.ts';
+import { Discovery, type Found } from './collection/discovery.ts';
 import { Flights } from './dispatch/flights.ts';
 import { Indexing } from './indexing/indexing.ts';
 import { Keeping } from './indexing/keeping.ts';
 import { Running } from './running.ts';
 import { Saving } from './saving.ts';
+import { type Later, patienceOf } from './dispatch/left-for-later.ts';
 import { Lifetimes } from './dispatch/lifetimes.ts';
 import type { LoopCounts, LoopParts, LoopSettings, Manners } from './loop-parts.ts';
 import { type OutsideWays, type Peeked, peek, submit } from './dispatch/outside-plan.ts';
 import type { Wait } from './dispatch/page-waits.ts';
 import { PutOff, type Rest } from './dispatch/put-off.ts';
 import { mannersOf } from './dispatch/site-manners.ts';
-import { resume, takeUp } from './taking-up.ts';
+import { recallSites, resume, takeUp } from './taking-up.ts';
 import type { Change } from './values/change.ts';
 import type { WatchedPage } from './values/look.ts';
 import type { Observation } from './values/observation.ts';
@@ -152,6 +153,11 @@ export class Loop {
     return this.#settings;
   }
 
+  /** What a root of discovery has found. */
+  foundBy({ page }: Entry): Found | undefined {
+    return this.#discovery.foundBy(page);
+  }
+
   counts(): LoopCounts {
     return {
       ...this.#flights.counts(),
@@ -225,6 +231,17 @@ export class Loop {
     return this.#departures.behind;
   }
 
+  /** In how many milliseconds a site that a redirect leads to may be asked, by whoever asks here; undefined where that is not known. */
+  async bookTurn(site: string): Promise<number | undefined> {
+    const { doors } = this.#departures;
+    const { size } = doors.ledTo;
+    const waitMs = doors.bookTurn(site);
+    // Whoever follows must know before it is used.
+    if (doors.ledTo.size > size)
+      await this.#parts.store.revise('led-to', (before) => ({ after: doors.saveLedTo(before), value: undefined }));
+    return waitMs;
+  }
+
   /** Of the budget, so many requests a second are made by somebody who looks by itself, until this is said again. */
   lend(requestsPerSecond: number): void {
     this.#departures.lend(requestsPerSecond);
@@ -240,6 +257,11 @@ export class Loop {
   async load(clockSetByMs = 0): Promise<void> {
     await takeUp(this.#parts, this.#ways(), clockSetByMs);
     this.#running.wake();
+  }
+
+  /** What sites have asked of other processes, before pages of theirs are looked at from here. */
+  recallSites(): Promise<void> {
+    return recallSites(this.#parts, this.#departures.doors);
   }
 
   /** Takes up what another process had asked for and not kept. */
@@ -294,6 +316,12 @@ export class Loop {
     const entry = this.collection.byId(id);
     // Where it is not held in memory, the next look reads it from the store.
     if (entry?.state.detectState !== undefined) entry.state = { ...entry.state, detectState };
+  }
+
+  /** What keeps a page that stands in line there for longer than whoever checks waits. */
+  leftForLater(entry: Entry, all: boolean): Wait | undefined {
+    const awaited = this.#parts.observer.awaited?.(entry.page.site);
+    return awaited ?? this.#departures.keptBackFor(patienceOf(all), entry);
   }
 
   /** Whether the page was asked for and has not left. */
@@ -357,10 +385,10 @@ export class Loop {
     return this.#running.run(signal, graceMs);
   }
 
-  /** Looks at what is due, or at every page when asked, and returns when all of it is kept. The loop need not run. */
-  sweep(signal: AbortSignal, all: boolean): Promise<void> {
+  /** Looks at what is due, or at every page when asked, and returns when all of it is kept or left for later. The loop need not run. */
+  sweep(signal: AbortSignal, all: boolean): Promise<readonly Later[]> {
     this.askFor(all);
-    return this.#running.sweep(signal);
+    return this.#running.sweep(signal, patienceOf(all));
   }
 
   /** Asks for what is due now, or for every page, ahead of the plan; answers which pages that are. */

@@ -5,6 +5,7 @@
 import type { CollectionMarket } from './plan/collection-market.ts';
 import type { Departures } from './dispatch/departures.ts';
 import type { Flights } from './dispatch/flights.ts';
+import { gatheredLater, type Later, type Patience } from './dispatch/left-for-later.ts';
 import type { Indexing } from './indexing/indexing.ts';
 import type { Keeping } from './indexing/keeping.ts';
 import type { LoopParts } from './loop-parts.ts';
@@ -20,6 +21,8 @@ interface Ways {
 
 /** How long what was learned outside of looks may be known to this process alone. */
 const savedAfterMs = 2_000;
+/** How long what is under way at the end is waited for. */
+const usualGraceMs = 4_000;
 
 export class Running {
   readonly #parts: Pick<LoopParts, 'clock' | 'log'>;
@@ -68,40 +71,65 @@ export class Running {
     this.#wake();
   }
 
-  async run(signal: AbortSignal, graceMs = 4_000): Promise<void> {
-    const { clock } = this.#parts;
+  async run(signal: AbortSignal, graceMs = usualGraceMs): Promise<void> {
     this.#settle();
+    const unheard = this.#heed(signal);
     while (!signal.aborted && !this.#dead) {
       const wait = await this.#sendDue(true);
       if (signal.aborted || this.#dead) break;
-      await this.#rest(wait, signal);
+      await this.#rest(wait);
     }
+    unheard();
     if (this.#dead) return;
+    await this.#bringHome(graceMs);
+  }
+
+  /** Until all that was asked for is kept, but for what would take longer than there is patience for: that is told. */
+  async sweep(signal: AbortSignal, patience: Patience): Promise<readonly Later[]> {
+    const { departures, flights, indexing, keeping } = this.#ways;
+    const busy = (): boolean => departures.asked > 0 || flights.inFlight > 0 || indexing.running !== undefined;
+    this.#settle();
+    const unheard = this.#heed(signal);
+    const later: Later[] = [];
+    while (!signal.aborted && busy()) {
+      const waitMs = await this.#sendDue(false);
+      if (signal.aborted || !busy()) break;
+      const isIdle = flights.inFlight === 0 && indexing.running === undefined && !keeping.down;
+      if (isIdle && waitMs > patience.siteMs)
+        later.push(...departures.letGo(patience.siteMs).map((wait) => ({ ...wait, pages: 1 })));
+      if (isIdle && departures.asked > 0 && waitMs > patience.budgetMs) {
+        later.push({ pages: departures.asked, why: 'the budget', untilMs: this.#parts.clock.nowMs() + waitMs });
+        break;
+      }
+      if (busy()) await this.#rest(waitMs);
+    }
+    unheard();
+    await this.#bringHome(usualGraceMs);
+    return gatheredLater(later);
+  }
+
+  /** What is under way is kept if it comes in time. Of what does not, nothing is kept any more: it is due again at the next start. */
+  async #bringHome(graceMs: number): Promise<void> {
+    const { flights, indexing } = this.#ways;
     this.#stop();
-    const giveUp = new AbortController();
-    const grace = clock.sleep(graceMs, giveUp.signal).then(() => 'late' as const);
-    const drained = this.#drain().then(() => 'drained' as const);
-    if ((await Promise.race([grace, drained])) === 'late')
+    if (!(await this.#within(graceMs, this.#drain()))) {
       this.#parts.log('warn', 'stopped with requests under way; they are due again at the next start', {
-        inFlight: this.#ways.flights.inFlight,
+        inFlight: flights.inFlight,
+        unread: indexing.queued,
       });
-    giveUp.abort();
+      // A large body whose reading is ended with this process would be said to be one that nobody can read.
+      indexing.die();
+      if (indexing.running) await this.#within(graceMs, indexing.running);
+    }
     await this.#end();
   }
 
-  /** Until all that was asked for is kept. */
-  async sweep(signal: AbortSignal): Promise<void> {
-    const { departures, flights, indexing } = this.#ways;
-    const busy = (): boolean => departures.asked > 0 || flights.inFlight > 0 || indexing.running !== undefined;
-    this.#settle();
-    while (!signal.aborted && busy()) {
-      const wait = await this.#sendDue(false);
-      if (!busy()) break;
-      await this.#rest(wait, signal);
-    }
-    this.#stop();
-    await this.#drain();
-    await this.#end();
+  async #within(ms: number, done: Promise<void>): Promise<boolean> {
+    const over = new AbortController();
+    const late = this.#parts.clock.sleep(ms, over.signal).then(() => false);
+    const inTime = await Promise.race([late, done.then(() => true)]);
+    over.abort();
+    return inTime;
   }
 
   /** Nothing goes out before what the store did not take at the start is kept. */
@@ -126,16 +154,19 @@ export class Running {
     return this.#ways.flights.sendDue(planned);
   }
 
+  /** Whoever rests is woken when the signal comes, until what is answered is called. */
+  #heed(signal: AbortSignal): () => void {
+    const wake = (): void => this.#wake();
+    signal.addEventListener('abort', wake, { once: true });
+    return () => signal.removeEventListener('abort', wake);
+  }
+
   /** Sleeps, or until something happens that may let a request go out. */
-  async #rest(ms: number, signal: AbortSignal): Promise<void> {
+  async #rest(ms: number): Promise<void> {
     const woken = new AbortController();
     // A reason of our own: the standard one is an exception with a stack, and this happens at every look.
-    const wake = (): void => woken.abort('woken');
-    this.#wake = wake;
-    signal.addEventListener('abort', wake, { once: true });
-    if (signal.aborted) wake();
+    this.#wake = () => woken.abort('woken');
     await this.#parts.clock.sleep(Math.min(ms, 3_600_000), woken.signal);
-    signal.removeEventListener('abort', wake);
   }
 
   async #drain(): Promise<void> {

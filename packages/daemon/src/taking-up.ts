@@ -8,6 +8,7 @@ import type { ClockBook } from './dispatch/clock-book.ts';
 import type { CollectionMarket } from './plan/collection-market.ts';
 import type { Collection } from './collection/collection.ts';
 import type { Departures } from './dispatch/departures.ts';
+import type { SiteDoors } from './dispatch/site-doors.ts';
 import type { Discovery } from './collection/discovery.ts';
 import type { Flights } from './dispatch/flights.ts';
 import type { Keeping } from './indexing/keeping.ts';
@@ -129,8 +130,20 @@ async function recallManners(
   for (const [site, delayMs] of delays ?? []) if (collection.sites.has(site)) doors.space(site, delayMs);
   const servers = await store.recall('shared-servers');
   if (servers) doors.restoreServers(servers);
+  await recallSites({ store, observer }, doors);
+}
+
+/** What sites have asked for: to be left alone for a while, and, where robots elsewhere read it, a Crawl-delay. */
+export async function recallSites(
+  { store, observer }: Pick<TakingParts, 'store' | 'observer'>,
+  doors: SiteDoors,
+): Promise<void> {
   const holds = await store.recall('site-holds');
   for (const closed of holds ? doors.restoreHolds(holds) : []) observer.leaveAlone?.(closed);
+  const delays = observer.outlives ? await store.recall('crawl-delays') : undefined;
+  if (delays) doors.restoreDelays(delays);
+  const ledTo = observer.outlives ? await store.recall('led-to') : undefined;
+  if (ledTo) doors.restoreLedTo(ledTo);
 }
 
 type Takers = Pick<Ways, 'departures' | 'flights' | 'watching'>;

@@ -85,7 +85,7 @@ export class Watching {
     const aims = this.#aims.of(watched.page, rules, this.#parts.needs?.(watched.page));
     const entry = collection.add(watched, aims);
     if (alone) for (const other of collection.regrouped) policy.regrouped?.(other, collection.alike(other));
-    discovery.watched(watched.page);
+    discovery.watched(watched);
     if (alone || entry.site >= this.#sitesSpaced) departures.doors.space(watched.page.site);
     const { model, lastLookMs: saidMs } = watched.state;
     // A look of the future was made before the clock was set back: to wait for it would be to wait for as long as it was wrong.

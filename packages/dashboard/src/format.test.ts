@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { axisTimes, many } from './format.ts';
+import { axisTimes, foundPages, many } from './format.ts';
 
 test('so many of a thing, in the right number', () => {
   expect([0, 1, 2, 12_345].map((count) => many(count, 'probe'))).toEqual([
@@ -8,6 +8,11 @@ test('so many of a thing, in the right number', () => {
     '2 probes',
     '12,345 probes',
   ]);
+});
+
+test('what a page has found, and that more is left out', () => {
+  expect(foundPages({ pages: 2, limit: 1000, leftOut: false })).toBe('This page has found 2 others, of 1,000 at most.');
+  expect(foundPages({ pages: 3, limit: 3, leftOut: true })).toContain('It lists more, which are left out');
 });
 
 test('no two times of an axis are written alike', () => {

@@ -88,6 +88,12 @@ export function weekDay(time: string): string {
 export const waits = ({ waits: wait }: { readonly waits: { why: string; until: string } | null }): string | undefined =>
   wait ? `waits: ${wait.why} until ${weekDay(wait.until)}` : undefined;
 
+/** What a page with `discover` has found, and whether there is room for more. */
+export function foundPages({ pages, limit, leftOut }: { pages: number; limit: number; leftOut: boolean }): string {
+  const found = `This page has found ${number(pages, 9)} others, of ${number(limit, 9)} at most.`;
+  return leftOut ? `${found} It lists more, which are left out: a larger "pages" in its "discover" makes room.` : found;
+}
+
 export function dayOf(time: string): string {
   return new Date(time).toLocaleDateString('en', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 }

@@ -1,6 +1,8 @@
 /** What the API shows of the daemon's values. A body is not a row and not a domain object. */
 import type { Belief } from '@revisit/core';
 import type { Static } from '@sinclair/typebox';
+import type { Found } from '../collection/discovery.ts';
+import type { Later } from '../dispatch/left-for-later.ts';
 import type { Wait } from '../dispatch/page-waits.ts';
 import type { LookEntry, Version } from '../store/port.ts';
 import type { Change } from '../values/change.ts';
@@ -23,6 +25,8 @@ export interface Outlook {
   readonly dueMs: number;
   /** What puts its next look off. */
   readonly wait?: Wait;
+  /** What it has found, where it is a root of discovery. */
+  readonly found?: Found;
 }
 
 export function pageBody(watched: WatchedPage, outlook: Outlook | undefined): Static<typeof PageBody> {
@@ -42,9 +46,14 @@ export function pageBody(watched: WatchedPage, outlook: Outlook | undefined): St
     rate: outlook && state.version > 0 ? finite(outlook.belief.ratePerDay) : null,
     rateInterval: outlook && state.version > 0 ? outlook.belief.rateInterval.map(finite) : null,
     nextProbe: timeOrNull(outlook?.dueMs),
+    ...(outlook?.found ? { discovery: discoveryBody(outlook.found) } : {}),
     waits: outlook?.wait ? { why: outlook.wait.why, until: timeText(outlook.wait.untilMs) } : null,
   } as Static<typeof PageBody>;
 }
+
+export const laterBody = ({ pages, why, untilMs }: Later) => ({ pages, why, until: timeOrNull(untilMs) });
+
+const discoveryBody = ({ pages, pagesMax, leftOut }: Found) => ({ pages, limit: pagesMax, leftOut });
 
 export const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
 

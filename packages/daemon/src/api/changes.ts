@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
-import { type Change, changeKinds } from '../values/change.ts';
+import { type Change, changeKinds, kindsOf } from '../values/change.ts';
 import { changeBody } from './bodies.ts';
 import { securityHeaders } from './headers.ts';
 import { type Api, Media, Nothing, operation } from './operation.ts';
@@ -27,7 +27,7 @@ interface ChangeFilter {
 function fits(change: Change, filter: ChangeFilter, isSeen: (sequence: number) => boolean): boolean {
   if (filter.site !== undefined && change.site !== filter.site) return false;
   if (filter.tag !== undefined && !change.tags.includes(filter.tag)) return false;
-  if (filter.kind !== undefined && change.kind !== filter.kind) return false;
+  if (filter.kind !== undefined && !kindsOf(change).some((kind) => kind === filter.kind)) return false;
   if (filter.unseen && isSeen(change.sequence)) return false;
   if (filter.text === undefined || filter.text === '') return true;
   return `${change.url}\n${change.title ?? ''}\n${change.summary}`.toLowerCase().includes(filter.text.toLowerCase());

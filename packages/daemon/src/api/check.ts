@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { lostMax } from '../dispatch/asked-sweeps.ts';
 import type { Desk } from '../desk.ts';
-import { changeBody } from './bodies.ts';
+import { gatheredLater, type Later } from '../dispatch/left-for-later.ts';
+import { changeBody, laterBody } from './bodies.ts';
 import { type Api, operation } from './operation.ts';
 import { notRunning } from './pages.ts';
 import { everyPart } from './parts.ts';
-import { ChangeBody, Missing } from './schemas.ts';
+import { ChangeBody, LaterPages, Missing } from './schemas.ts';
 
 /** More changes than this in one answer are read from the log, where they all are. */
 const checkedChangesMax = 1_000;
@@ -22,6 +23,7 @@ interface Swept {
   readonly looks: number;
   readonly requests: number;
   readonly missing: number;
+  readonly later: readonly Later[];
 }
 
 /** Until every page is looked after by somebody, or one that is silent is waited for no longer. */
@@ -59,7 +61,12 @@ async function sweep(desk: Desk, all: boolean, signal: AbortSignal): Promise<Swe
     for (const id of nobodys) if (!there.includes(id)) lost.delete(id);
     for (const id of parts.flatMap((part) => part.lost)) lost.add(id);
     if (signal.aborted || (lost.size === 0 && parts.every(({ left }) => left === 0)))
-      return { looks: sumOf(parts, 'looks'), requests: sumOf(parts, 'requests'), missing };
+      return {
+        looks: sumOf(parts, 'looks'),
+        requests: sumOf(parts, 'requests'),
+        missing,
+        later: gatheredLater(parts.flatMap((part) => part.later)),
+      };
     await desk.clock.sleep(sweepPollMs, signal);
   }
 }
@@ -70,16 +77,18 @@ const sumOf = <Key extends string>(parts: readonly Readonly<Record<Key, number>>
 export function checkRoute(app: Api, desk: Desk): void {
   const check = operation({
     tag: 'system',
-    summary: 'Look at what is due, or at every page, and wait until all of it is kept',
+    summary:
+      'Look at what is due, or at every page, and wait until all of it is kept, but for pages whose sites are shut for long',
     body: Type.Optional(
       Type.Union([Type.Null(), Type.Object({ all: Type.Optional(Type.Boolean()) }, { additionalProperties: false })]),
     ),
     answers: {
       200: Type.Object({
         looks: Type.Integer(),
-        requests: Type.Integer(),
+        requests: Type.Integer({ description: 'All that were made meanwhile, for robots.txt and redirects too.' }),
         changes: Type.Array(ChangeBody),
         missing: Missing,
+        later: LaterPages,
       }),
     },
   });
@@ -90,6 +99,6 @@ export function checkRoute(app: Api, desk: Desk): void {
     reply.raw.on('close', () => left.abort());
     const swept = await sweep(desk, request.body?.all === true, left.signal);
     const changes = await desk.store.changes({ after: before.changes, limit: checkedChangesMax });
-    return { ...swept, changes: changes.map(changeBody) };
+    return { ...swept, later: swept.later.map(laterBody), changes: changes.map(changeBody) };
   });
 }

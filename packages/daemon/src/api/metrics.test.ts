@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Desk } from '../desk.ts';
 import { openSqlite } from '../store/sqlite.ts';
 import { systemClock } from '../values/clock.ts';
-import { robotsWanted } from './robots-wanted.ts';
+import { robotsThere, robotsWanted } from './robots-wanted.ts';
 import { createApi } from './server.ts';
 
 interface Panel {
@@ -139,4 +139,18 @@ test('robots wanted: none without work, one to begin with, then as many as the b
   expect(robotsWanted({ loop: loopOf(1_000, 10) })).toBeCloseTo(ruled / 64);
   expect(ruled).toBeGreaterThan(80);
   expect(ruled).toBeLessThan(120);
+});
+
+test('robots are told in processes and requests in requests, and each says which', async () => {
+  const { body } = await app.inject('/metrics');
+  const help = (name: string): string => new RegExp(`^# HELP ${name} (.*)$`, 'm').exec(body)![1]!;
+  for (const name of ['revisit_robots_wanted', 'revisit_robots_there']) expect(help(name)).toMatch(/^In processes/);
+  for (const name of ['revisit_robots', 'revisit_robots_limit']) expect(help(name)).toMatch(/^In requests, not/);
+  for (const name of ['revisit_requests_at_once', 'revisit_requests_at_once_limit'])
+    expect(help(name)).toMatch(/^Requests of this process that may be under way at once/);
+  const crew = [{ there: true }, { there: false }, { there: true }];
+  expect(robotsThere({ loop: {}, robots: () => crew })).toBe(2);
+  // Its own robot, where it looks at anything.
+  expect(robotsThere({ loop: {}, robots: () => undefined })).toBe(1);
+  expect(robotsThere({ robots: () => undefined })).toBe(0);
 });

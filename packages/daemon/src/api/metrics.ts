@@ -2,9 +2,12 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Desk } from '../desk.ts';
 import { type Api, Media, operation } from './operation.ts';
-import { robotsWanted } from './robots-wanted.ts';
+import { robotsThere, robotsWanted } from './robots-wanted.ts';
 
 type Reading = (desk: Desk) => number | Promise<number>;
+
+const requestsNow: Reading = (desk) => desk.loop?.counts().pool.robots ?? 0;
+const requestsMax: Reading = (desk) => desk.loop?.settings.robots ?? 0;
 
 const readings: Readonly<Record<string, readonly [string, Reading]>> = {
   revisit_pages: [
@@ -34,17 +37,21 @@ const readings: Readonly<Record<string, readonly [string, Reading]>> = {
     'Answers dropped because the queue of this process was full.',
     (desk) => desk.loop?.counts().overflowed ?? 0,
   ],
-  revisit_robots: [
-    'Robots that may run now for this process, as its indexing queue allows.',
-    (desk) => desk.loop?.counts().pool.robots ?? 0,
+  revisit_requests_at_once: [
+    'Requests of this process that may be under way at once now, as its indexing queue allows.',
+    requestsNow,
   ],
+  revisit_requests_at_once_limit: ['Requests of this process that may be under way at once at most.', requestsMax],
+  // The model's robots ask for one page at a time. Whoever reads these by their first names goes on doing so.
+  revisit_robots: ['In requests, not processes: the same as revisit_requests_at_once.', requestsNow],
+  revisit_robots_limit: ['In requests, not processes: the same as revisit_requests_at_once_limit.', requestsMax],
   revisit_robots_wanted: [
-    'Robots of breadth 64 that this coordinator could keep busy; add up over coordinators and round up.',
+    'In processes of "revisit robot" with breadth 64: how many this coordinator could keep busy; add up over coordinators and round up.',
     robotsWanted,
   ],
-  revisit_robots_limit: [
-    'Requests of this process that may be under way at once at most.',
-    (desk) => desk.loop?.settings.robots ?? 0,
+  revisit_robots_there: [
+    'In processes of "revisit robot": how many this coordinator hears, 1 where it is its own; coordinators hear the same ones, so take the largest and do not add up.',
+    robotsThere,
   ],
   revisit_queue_starved_share: [
     'Share of time in which nothing waited for detection in this process.',

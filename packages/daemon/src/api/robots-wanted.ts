@@ -1,10 +1,21 @@
-/** How many robots this process could keep busy. */
+/** How many robots this process could keep busy, and how many there are: processes, each with many requests at once. */
 import { planRobots } from '@revisit/core';
 
 /** What `revisit robot` does at once unless told otherwise. */
 const robotBreadth = 64;
 /** Room for looks that take longer than the mean. */
 const spare = 1.25;
+
+/** Those that were heard lately; a process without a cluster is its own. */
+export function robotsThere(desk: Crewed): number {
+  const crew = desk.robots();
+  return crew ? crew.filter(({ there }) => there).length : desk.loop ? 1 : 0;
+}
+
+interface Crewed {
+  readonly loop?: object | undefined;
+  robots(): readonly { readonly there: boolean }[] | undefined;
+}
 
 /** What of the loop says how many robots it could keep busy. */
 interface WantingLoop {

@@ -7,6 +7,7 @@ const robot = (name: string, there: boolean, looks: number, lastHeardMs: number,
   process,
   there,
   looks,
+  sinceMs: lastHeardMs - 5,
   looksLastMinute: 0,
   handedBack: 0,
   lastHeardMs,
@@ -25,6 +26,8 @@ test('robots are one by one what all coordinators know of them, those that are t
     ['r-10', 'a-1', true, 3, '1970-01-01T00:00:00.050Z'],
     ['r-1', 'a-1', false, 9, '1970-01-01T00:00:00.040Z'],
   ]);
+  // Its counts are of two coordinators, of which one began earlier.
+  expect(crew![1]).toMatchObject({ name: 'r-2', countedSince: '1970-01-01T00:00:00.005Z' });
   expect(crewOf([{ crew: undefined }])).toBeNull();
 });
 
@@ -36,7 +39,8 @@ test('of an observer it is said when anybody last heard it; of one that has left
     sites,
     places: 0,
     looks: 1,
-    reports: 1,
+    reports: 2,
+    sinceMs: (lastHeardMs ?? 40) + 1,
     latencyMs: null,
     linkBytes: 1,
     savedBytes: 1,
@@ -45,8 +49,12 @@ test('of an observer it is said when anybody last heard it; of one that has left
     { observers: [report('o-10', 5, ['s10', 's2']), report('o-2', null, [])] },
     { observers: [report('o-10', 20, ['s1'])] },
   ]);
-  expect(said.map(({ name, lastHeardAt, sites, looks }) => [name, lastHeardAt, sites, looks])).toEqual([
-    ['o-2', null, [], 1],
-    ['o-10', '1970-01-01T00:00:00.020Z', ['s1', 's2', 's10'], 2],
+  expect(said.map(({ name, lastHeardAt, sites }) => [name, lastHeardAt, sites])).toEqual([
+    ['o-2', null, []],
+    ['o-10', '1970-01-01T00:00:00.020Z', ['s1', 's2', 's10']],
+  ]);
+  expect(said.map(({ looks, reports, countedSince }) => [looks, reports, countedSince])).toEqual([
+    [1, 2, '1970-01-01T00:00:00.041Z'],
+    [2, 4, '1970-01-01T00:00:00.006Z'],
   ]);
 });

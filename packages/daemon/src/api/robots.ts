@@ -20,25 +20,34 @@ function poolSizes(robots: number): readonly number[] {
   const step = Math.max(1, Math.ceil(robots / 40));
   return Array.from({ length: Math.floor((2 * robots) / step) }, (_, i) => (i + 1) * step);
 }
+/** Coordinators that start begin anew to count. */
+const CountedSince = Type.String({
+  format: 'date-time',
+  description:
+    'Its counts begin here: each coordinator counts from when it first heard of it since its own start, and this is the first of them.',
+});
+
 const Observer = Type.Object({
   name: Type.String(),
   state: Type.Union([Type.Literal('there'), Type.Literal('away'), Type.Literal('disbelieved')]),
   lastHeardAt: Nullable(Type.String({ format: 'date-time', description: 'Null of one that has said that it leaves.' })),
   sites: Type.Array(Type.String(), { description: 'Sites that it has.' }),
   places: Type.Integer({ description: 'URLs that it carries copies of.' }),
-  looks: Type.Integer({ description: 'Looks that its reports stand for.' }),
-  reports: Type.Integer({ description: 'Answers that it has given since it began.' }),
+  countedSince: CountedSince,
+  looks: Type.Integer({ description: 'Looks that its reports stand for, since countedSince.' }),
+  reports: Type.Integer({ description: 'Answers that it has given, since countedSince.' }),
   latencyMs: Nullable(Type.Number({ description: 'One way between it and the nearest coordinator.' })),
-  linkBytes: Type.Integer({ description: 'Bytes that went over the link for it, both ways.' }),
+  linkBytes: Type.Integer({ description: 'Bytes that went over the link for it, both ways, since countedSince.' }),
   savedBytes: Type.Integer({ description: 'Bytes that robots would have sent home for the same looks, less those.' }),
 });
 
 const Robot = Type.Object({
   name: Type.String({ description: 'As its key allows; several may share one.' }),
   process: Type.String({ description: 'Machine and process, as it says itself.' }),
-  looks: Type.Integer({ description: 'Looks that it answered to the coordinators that run now.' }),
+  countedSince: CountedSince,
+  looks: Type.Integer({ description: 'Looks that it answered to the coordinators that run now, since countedSince.' }),
   looksLastMinute: Type.Integer(),
-  handedBack: Type.Integer({ description: 'Probes that it gave back without a look.' }),
+  handedBack: Type.Integer({ description: 'Probes that it gave back without a look, since countedSince.' }),
   there: Type.Boolean({ description: 'Whether it was heard in the last two leases.' }),
   lastHeardAt: Time,
 });
@@ -49,10 +58,12 @@ export function robotRoutes(app: Api, desk: Desk): void {
     summary: 'Pool, indexing queue, starvation and overflow, seen and forecast',
     answers: {
       200: Type.Object({
-        robots: Type.Integer({ description: 'The most requests that may be under way at once.' }),
-        robotsNow: Type.Integer({
-          description: 'How many may be now, by the rule for the measured rates and the queue.',
+        requestsMax: Type.Integer({ description: 'Requests that may be under way at once at most.' }),
+        requestsNow: Type.Integer({
+          description: 'Requests that may be under way at once now, by the rule for the measured rates and the queue.',
         }),
+        robots: Type.Integer({ description: 'In requests, not processes: the same as requestsMax.' }),
+        robotsNow: Type.Integer({ description: 'In requests, not processes: the same as requestsNow.' }),
         inFlight: Type.Integer(),
         waiting: Type.Integer({ description: 'Pages in line for their site to be free.' }),
         queued: Type.Integer(),
@@ -60,18 +71,22 @@ export function robotRoutes(app: Api, desk: Desk): void {
         sent: Type.Integer(),
         kept: Type.Integer(),
         overflowed: Type.Integer(),
-        fetchPerSecond: Nullable(Type.Number({ description: 'Answers that one robot could bring.' })),
+        fetchPerSecond: Nullable(Type.Number({ description: 'Answers that one request at a time could bring.' })),
         arrivalPerSecond: Nullable(Type.Number()),
         servicePerSecond: Nullable(Type.Number()),
         load: Nullable(Type.Number()),
         seen: Shares,
         forecast: Shares,
         curve: Type.Array(Type.Object({ robots: Type.Integer(), starvation: Type.Number(), loss: Type.Number() }), {
-          description: 'What the model forecasts for other pools whose robots never rest.',
+          description: 'What the model forecasts for other numbers of requests at once (robots), that never rest.',
         }),
         wanted: Type.Number({
           description:
-            'Robots of breadth 64 that could be kept busy, as the metric revisit_robots_wanted says; round up.',
+            'In processes of "revisit robot" with breadth 64: how many could be kept busy, as the metric revisit_robots_wanted says; round up.',
+        }),
+        there: Type.Integer({
+          description:
+            'In processes of "revisit robot", as wanted: how many of the crew are there; 1 where the daemon is its own.',
         }),
         crew: Nullable(
           Type.Array(Robot, {
@@ -90,7 +105,9 @@ export function robotRoutes(app: Api, desk: Desk): void {
   app.get('/api/robots', { schema }, async (_request, reply) => {
     if (!desk.loop) return notRunning(reply);
     const { parts, missing } = await everyPart(desk, 'work', {});
-    return { ...poolBody(parts), crew: crewOf(parts), observers: observersOf(parts), missing };
+    const crew = crewOf(parts);
+    const there = crew ? crew.filter((robot) => robot.there).length : 1;
+    return { ...poolBody(parts), there, crew, observers: observersOf(parts), missing };
   });
 }
 
@@ -110,9 +127,12 @@ function poolBody(parts: readonly Work[]) {
   const arrivalPerSecond = sum(({ counts, elapsedSeconds }) => (counts.kept + counts.overflowed) / elapsedSeconds);
   const load = servicePerSecond === null ? null : arrivalPerSecond / servicePerSecond;
   const queueEach = Math.round(queueMax / parts.length);
+  const requestsNow = sum(({ counts }) => counts.pool.robots);
   return {
+    requestsMax: robots,
+    requestsNow,
     robots,
-    robotsNow: sum(({ counts }) => counts.pool.robots),
+    robotsNow: requestsNow,
     wanted: sum((part) => part.wanted),
     inFlight,
     waiting,
@@ -149,6 +169,7 @@ export function crewOf(parts: readonly Pick<Work, 'crew'>[]) {
     const known = all.get(key);
     all.set(key, {
       ...robot,
+      sinceMs: Math.min(robot.sinceMs, known?.sinceMs ?? Infinity),
       looks: robot.looks + (known?.looks ?? 0),
       looksLastMinute: robot.looksLastMinute + (known?.looksLastMinute ?? 0),
       handedBack: robot.handedBack + (known?.handedBack ?? 0),
@@ -158,7 +179,11 @@ export function crewOf(parts: readonly Pick<Work, 'crew'>[]) {
   }
   return [...all]
     .sort(([a, one], [b, other]) => Number(other.there) - Number(one.there) || inOrder(a, b))
-    .map(([, { lastHeardMs, ...robot }]) => ({ ...robot, lastHeardAt: timeText(lastHeardMs) }));
+    .map(([, { lastHeardMs, sinceMs, ...robot }]) => ({
+      ...robot,
+      countedSince: timeText(sinceMs),
+      lastHeardAt: timeText(lastHeardMs),
+    }));
 }
 
 /** The second before the tenth. */
@@ -173,8 +198,9 @@ export function observersOf(parts: readonly Pick<Work, 'observers'>[]) {
   }
   return [...all.values()]
     .sort((one, other) => inOrder(one.name, other.name))
-    .map(({ lastHeardMs, ...report }) => ({
+    .map(({ lastHeardMs, sinceMs, ...report }) => ({
       ...report,
+      countedSince: timeText(sinceMs),
       lastHeardAt: timeOrNull(lastHeardMs ?? undefined),
       sites: [...report.sites].sort(inOrder),
     }));
@@ -193,8 +219,8 @@ function together(one: ObserverReport, other: ObserverReport): ObserverReport {
     sites: [...one.sites, ...other.sites],
     places: Math.max(one.places, other.places),
     looks: one.looks + other.looks,
-    // Its own count, for all coordinators.
-    reports: Math.max(one.reports, other.reports),
+    reports: one.reports + other.reports,
+    sinceMs: Math.min(one.sinceMs, other.sinceMs),
     latencyMs: latencies.length > 0 ? Math.min(...latencies) : null,
     linkBytes: one.linkBytes + other.linkBytes,
     savedBytes: one.savedBytes + other.savedBytes,

@@ -19,6 +19,15 @@ export const Time = Type.String({ format: 'date-time' });
 export const Missing = Type.Integer({
   description: 'Coordinators of a cluster that did not answer in time: what they look after is not counted here.',
 });
+/** What a check does not wait for. */
+export const LaterPages = Type.Array(
+  Type.Object({
+    pages: Type.Integer(),
+    why: Type.String({ description: 'Such as "quiet hours of example.org".' }),
+    until: Type.Union([Time, Type.Null()]),
+  }),
+  { description: 'Pages that were not looked at, as they may not be for long: they stay due.' },
+);
 /** The largest whole number that every store can hold in a place for one. */
 export const countMax = 2 ** 31 - 1;
 export const VersionNumber = Type.Integer({ minimum: 1, maximum: countMax });
@@ -130,6 +139,16 @@ export const PageBody = named(
             description:
               'What puts its next look off beside its turn: hours, a cap, a site that is left alone, or that it may not be visited.',
           },
+        ),
+      ),
+      discovery: Type.Optional(
+        Type.Object(
+          {
+            pages: Type.Integer({ description: 'Pages that are watched because of it.' }),
+            limit: Type.Integer({ description: 'How many that may be: `pages` of its `discover`.' }),
+            leftOut: Type.Boolean({ description: 'It lists more, and there is no room for them.' }),
+          },
+          { description: 'What a page with `discover` has found, while it is looked at.' },
         ),
       ),
       activity: Type.Optional(

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import type { Desk } from '../desk.ts';
 import { version } from '../version.ts';
@@ -6,9 +5,7 @@ import { timeText } from './bodies.ts';
 import { type Api, operation } from './operation.ts';
 import { type Work, everyPart } from './parts.ts';
 import { Missing, Nullable, Time } from './schemas.ts';
-
-/** A store that takes longer for a few numbers is not ready. */
-const storeMsMax = 2_000;
+import { StoreAnswers } from './store-answers.ts';
 
 const LoopCounts = Type.Object(
   {
@@ -33,30 +30,31 @@ export function summed(parts: readonly Work[]): Readonly<Record<Count, number>> 
 }
 
 export function systemRoutes(app: Api, desk: Desk): void {
+  const storeAnswers = new StoreAnswers(desk.store);
+  // One that is known to be away is not asked: it would be waited for.
+  const isWell = async (): Promise<boolean> => (desk.loop?.healthy ?? true) && (await storeAnswers.now());
+
   const health = operation({
     tag: 'system',
-    summary: 'Liveness: whether what is found can be kept',
+    summary: 'Health: whether what is found can be kept, and the store answers within two seconds',
     answers: {
       200: Type.Object({ healthy: Type.Boolean(), running: Type.Boolean() }),
       503: Type.Object({ healthy: Type.Boolean(), running: Type.Boolean() }),
     },
   });
   app.get('/healthz', { schema: health, config: { scope: 'open' } }, async (_request, reply) => {
-    const healthy = desk.loop?.healthy ?? true;
+    const healthy = await isWell();
     return reply.code(healthy ? 200 : 503).send({ healthy, running: desk.loop !== undefined });
   });
 
   const readiness = operation({
     tag: 'system',
-    summary: 'Readiness: whether the pages are loaded and the store answers',
+    summary: 'Readiness: whether the pages are loaded and the store answers within two seconds',
     answers: { 200: Type.Object({ ready: Type.Boolean() }), 503: Type.Object({ ready: Type.Boolean() }) },
   });
   app.get('/readyz', { schema: readiness, config: { scope: 'open' } }, async (_request, reply) => {
-    const ready = desk.loop?.healthy ?? true;
-    // One that is known to be away would be waited for; one that stands still, for ever.
-    const answers =
-      ready && (await Promise.race([desk.store.counts().then(() => true), sleep(storeMsMax, false, { ref: false })]));
-    return reply.code(answers ? 200 : 503).send({ ready: answers });
+    const ready = await isWell();
+    return reply.code(ready ? 200 : 503).send({ ready });
   });
 
   const status = operation({

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as certificates from '../observe/test/certificates.ts';
 import { freshFolder, loopbackWeb, revisit, type LoopbackWeb } from '../trial/command.ts';
 import { revisitHere } from '../trial/command-here.ts';
 
@@ -79,7 +80,7 @@ describe('wrong calls get one sentence, exit 2, and change nothing', () => {
     [
       'a bad value in the config',
       ['serve', config('port: 80\nbudget: lots\n')],
-      /revisit.yaml:2: budget: a rate such as/,
+      /revisit.yaml:2: budget: "lots" is not allowed; a rate such as/,
     ],
     [
       'a wrong page in the config',
@@ -160,7 +161,12 @@ test('without a daemon: add twice, check, change, check, diff, remove', async ()
   expect(first.out.match(/watching/g)?.length).toBe(1);
   expect(first.out).toContain('already watched');
   const check = ['check', '--all', '--data', data, '--spacing', '0', '--budget', '100/second', ...open];
-  expect((await revisit(check)).code).toBe(0);
+  const before = web.requests.length;
+  const begun = await revisit(check);
+  expect(begun.code).toBe(0);
+  // robots.txt is a request too.
+  expect(web.requests.slice(before).map(({ path }) => path)).toEqual(['/robots.txt', '/alone']);
+  expect(begun.err).toContain('pages looked at: 1, requests: 2, changes: 0');
   web.pages.set('/alone', '<h1>Title</h1><p>the second text</p>');
   const found = await revisit([...check, '--json']);
   expect(JSON.parse(found.out)).toMatchObject({ looks: 1, requests: 1, changes: [{ url: page, kind: 'changed' }] });
@@ -171,6 +177,25 @@ test('without a daemon: add twice, check, change, check, diff, remove', async ()
   expect((await revisitHere(['changes', '--data', data, '--json'])).out).toContain(page);
   expect((await revisitHere(['remove', page, '--data', data])).code).toBe(0);
   expect(JSON.parse((await revisitHere(['pages', '--data', data, '--json'])).out)).toEqual([]);
+});
+
+test('a check ends where hours keep it from looking, and says until when', async () => {
+  const folder = freshFolder();
+  web.pages.set('/quiet', '<p>text</p>');
+  const clock = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+  const file = join(folder, 'revisit.yaml');
+  const page = `pages:\n  - url: ${web.url}/quiet\n`;
+  const before = web.requests.length;
+  for (const [rules, why] of [
+    [`quiet: ["${clock(-1)}-${clock(2)} UTC"]\n`, 'quiet hours until'],
+    [`sites:\n  127.0.0.1:\n    quiet: ["${clock(-1)}-${clock(2)} UTC"]\n`, 'quiet hours of 127.0.0.1 until'],
+  ] as const) {
+    writeFileSync(file, `${rules}${page}`);
+    const checked = await revisit(['check', file, '--all', '--data', join(folder, 'data'), ...open]);
+    expect(checked.code).toBe(0);
+    expect(checked.err).toContain(`pages left for later: 1 (${why} 2`);
+  }
+  expect(web.requests.slice(before)).toEqual([]);
 });
 
 test('a folder that cannot be written, and a database of another make, are said and left alone', async () => {
@@ -204,6 +229,37 @@ test('a folder for keys that cannot be written, or read, is said in a sentence',
   mkdirSync(join(keys, 'grants.json'));
   const listed = await revisit(['access', 'list', '--folder', keys]);
   expect(listed).toEqual({ code: 1, out: '', err: `revisit: --folder ${keys}: cannot be read (EISDIR)\n` });
+});
+
+test('a server of NATS is given a certificate and its key, or nothing', async () => {
+  const folder = freshFolder();
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const [cert, key] = [file('cert', certificates.good), file('key', certificates.key)];
+  const [other, none, away] = [file('other', certificates.authority), file('none', 'root:x:0:0'), join(folder, 'away')];
+  const keys = join(folder, 'keys');
+  const server = (...words: string[]) => revisit(['access', 'server', '--folder', keys, ...words]);
+  for (const [tlsCert, tlsKey, said] of [
+    [away, away, `--tls-cert ${away}: cannot be read (ENOENT)`],
+    [cert, away, `--tls-key ${away}: cannot be read (ENOENT)`],
+    [none, none, `--tls-cert ${none}: it holds no certificate; `],
+    [cert, none, `--tls-key ${none}: it holds no key that can be read; `],
+    [other, key, `--tls-key ${key}: it is not the key of the certificate in --tls-cert ${other}`],
+  ] as const) {
+    const ended = await server('--tls-cert', tlsCert, '--tls-key', tlsKey);
+    expect(ended).toEqual({ code: 2, out: '', err: expect.stringContaining(said) });
+  }
+  const listed = await revisit(['access', 'list', '--folder', keys]);
+  expect(listed).toEqual({
+    code: 2,
+    out: '',
+    err: expect.stringContaining(`--folder ${keys}: there is no such folder`),
+  });
+  expect(await server('--tls-cert', cert, '--tls-key', key)).toMatchObject({ code: 0 });
+  expect(readFileSync(join(keys, 'nats.conf'), 'utf8')).toContain(cert);
+  expect(await revisit(['access', 'list', '--folder', keys])).toEqual({ code: 0, out: '', err: '' });
 });
 
 test('a damaged database file and a folder that is a file are said in a sentence', async () => {

@@ -76,9 +76,13 @@ export async function join(
   const breadth = Number(options.breadth);
   if (!Number.isInteger(breadth) || breadth < 1 || breadth > 10_000)
     return wrong(`--breadth ${options.breadth}: a whole number from 1 to 10000 is expected`);
-  const { spacing, allowNetwork, logLevel } = options;
+  const { spacing, allowNetwork, logLevel, contact } = options;
   const { settle } = await import('../config/config.ts');
-  const read = settle({}, { spacing, logLevel, ...(allowNetwork === undefined ? {} : { allowNetwork }) });
+  const given = {
+    ...(allowNetwork === undefined ? {} : { allowNetwork }),
+    ...(contact === undefined ? {} : { contact }),
+  };
+  const read = settle({}, { spacing, logLevel, ...given });
   if (read.kind === 'wrong') return wrong(read.sentence);
   const { spacingMs } = read.value;
   const name = options.name ?? usualName;

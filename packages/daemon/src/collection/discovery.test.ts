@@ -79,6 +79,44 @@ test('links: to the depth and the number of pages that is asked for, within the 
   await few.end();
 });
 
+test('a root that is full says so once in the log, shows it, and takes in what it lists when there is room', async () => {
+  const paths = ['/a', '/b', '/c', '/d', '/e'];
+  const site = new Map<string, SitePage>([
+    ['/sitemap.xml', sitemap(paths.slice(0, 3))],
+    ...paths.map((path) => [path, { body: path }] as const),
+  ]);
+  const watch = await watchSite(site, [
+    { url: 'https://example.org/sitemap.xml', discover: { within: 'site', pages: 3 } },
+  ]);
+  const root = () => watch.loop.collection.withUrl('https://example.org/sitemap.xml')[0]!;
+  const warnings = () => watch.said.filter(({ level }) => level === 'warn');
+  await watch.until(6 * hourMs);
+  // As many as may be, and none is missed.
+  expect(watch.loop.foundBy(root())).toEqual({ pages: 3, pagesMax: 3, leftOut: false });
+  expect(warnings()).toEqual([]);
+  for (const [day, path] of ['/d', '/e', '/d'].entries()) {
+    site.set('/sitemap.xml', sitemap([path]));
+    await watch.until((day + 1) * dayMs);
+  }
+  expect(watch.loop.foundBy(root())).toEqual({ pages: 3, pagesMax: 3, leftOut: true });
+  expect(warnings()).toMatchObject([{ fields: { url: 'https://example.org/sitemap.xml', pages: 3 } }]);
+  const [c] = watch.loop.collection.withUrl('https://example.org/c');
+  expect(watch.loop.foundBy(c!)).toBeUndefined();
+  // Whoever follows knows it, and need not say it again.
+  const next = new Discovery(watch.loop.collection);
+  for (const entry of watch.loop.collection) next.watched(entry);
+  expect(next.foundBy(root().page)).toMatchObject({ leftOut: true });
+  const at = { url: root().page.url, nowMs: watch.clock.nowMs(), first: false };
+  expect(next.read(root(), xml(sitemap(['/e']).body), at).full).toBeUndefined();
+  await watch.store.removePages([c!.page.id]);
+  watch.loop.unwatch(c!.page.id);
+  expect(watch.loop.foundBy(root())).toEqual({ pages: 2, pagesMax: 3, leftOut: false });
+  await watch.until(4 * dayMs);
+  expect(await watch.urls()).toContain('https://example.org/d');
+  expect(watch.loop.foundBy(root())).toEqual({ pages: 3, pagesMax: 3, leftOut: false });
+  await watch.end();
+});
+
 test('an index of sitemaps is followed to its parts', async () => {
   const site = new Map<string, SitePage>([
     [

@@ -6,11 +6,13 @@
  * list in turn up to the scope's depth. Sitemaps and feeds cost no depth; those that its robots.txt and its pages name are watched
  * with it, for what they list. A body is read once under the same settings (`reading.ts`). Pages found by the root's first look, or because its settings were changed, are its beginning; pages found later
  * are news, told with their first copy (`verdict` does that). A found page that the server has said is gone for a week, or that
- * robots.txt forbids, retires: it stays, paused, with all its versions, and takes no place.
+ * robots.txt forbids, retires: it stays, paused, with all its versions, and takes no place. Where a root has as many pages as it may,
+ * what else it lists is left out until there is room again, and that is said (`left-out.ts`).
  */
 import type { Collection, Entry } from './collection.ts';
 import { type Hint, IndexHints, ownTimes } from './index-hints.ts';
 import { type Origin, mayReturn, originOf } from './origin.ts';
+import { LeftOut } from './left-out.ts';
 import type { Listed } from '../observe/discover/listed.ts';
 import { namedSitemaps, reveal, type Revealed } from '../observe/discover/reveal.ts';
 import { isCut, isOfBody, isOfLinks, isUnder, readingText } from './reading.ts';
@@ -34,6 +36,22 @@ export interface Findings {
   readonly times?: Float64Array;
   /** How the page was read, to be kept with it (`reading.ts`); undefined where it is not read for what it lists. */
   readonly reading?: string;
+  /** The root for which pages are left out for want of room, where none were before. */
+  readonly full?: FullRoot;
+}
+
+export interface FullRoot {
+  readonly url: string;
+  readonly pagesMax: number;
+}
+
+/** What a root has found. */
+export interface Found {
+  /** Watched because of it. */
+  readonly pages: number;
+  readonly pagesMax: number;
+  /** It lists more, and there is no room for them. */
+  readonly leftOut: boolean;
 }
 
 /** How a page is read: where its body came from, when, whether it is its first, and which sitemaps its robots.txt names. */
@@ -77,6 +95,7 @@ export class Discovery {
   readonly #allows: (url: string) => boolean | undefined;
   /** Pages that were found, by root. */
   readonly #found = new Map<string, Counts>();
+  readonly #leftOut = new LeftOut();
   readonly hints: IndexHints;
 
   /** `allows`: what robots.txt says of a URL, as far as that is known here. */
@@ -87,12 +106,15 @@ export class Discovery {
   }
 
   /** Counts a page that is watched because of a root. */
-  watched(page: Page): void {
+  watched({ page, state: { revealed } }: WatchedPage): void {
     this.#count(page, 1);
+    // Of one that rests nobody knows what it would list now.
+    if (revealed !== undefined) this.#leftOut.note(page, !page.paused && isCut(revealed));
   }
 
   unwatched(page: Page): void {
     this.#count(page, -1);
+    this.#leftOut.note(page, false);
     this.hints.forget(page.id);
   }
 
@@ -137,6 +159,16 @@ export class Discovery {
     return !origin || origin.index || origin.depth < root.scope.depthMax ? root : undefined;
   }
 
+  /** Undefined for a page that is no root. */
+  foundBy(page: Page): Found | undefined {
+    const root = originOf(page) ? undefined : this.#rootOf(page);
+    if (!root) return undefined;
+    const { pagesMax } = root.scope;
+    // With room again, what was left out comes in when the page that lists it is next read.
+    const leftOut = this.#room(root) <= 0 && this.#leftOut.has(page.id);
+    return { pages: this.#countsOf(root).watched, pagesMax, leftOut };
+  }
+
   #room(root: Root): number {
     return root.scope.pagesMax - this.#countsOf(root).watched;
   }
@@ -169,7 +201,9 @@ export class Discovery {
         : this.#newPages(root, { listed, depth, beginning, room, indexRoom: this.#indexRoom(entry, root) }, nowMs);
     const back = this.#listedAgain(listed, room - pages.length, nowMs);
     const reading = lists ? { reading: readingText({ kind, cut }, root.discover, fetched.body) } : {};
-    return { pages: [...indexes, ...pages], back, hints, ...times, ...reading };
+    const isFirstCut = lists && this.#leftOut.note(entry.page, cut);
+    const full = isFirstCut ? { full: { url: root.page.url, pagesMax: root.scope.pagesMax } } : {};
+    return { pages: [...indexes, ...pages], back, hints, ...times, ...reading, ...full };
   }
 
   /** Sitemaps that a root's robots.txt names and nobody watches yet: that is known also where the root itself is as it was. */

@@ -5,6 +5,7 @@ import { createObserver } from '../observe/observe.ts';
 import { memoryStore } from '../simulation/index.ts';
 import type { Store } from '../store/port.ts';
 import { VirtualClock } from '../simulation/virtual-clock.ts';
+import type { Probe } from '../values/probe.ts';
 
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 0, 5);
@@ -138,6 +139,30 @@ test('quiet hours that begin while a request is noted keep it back', async () =>
   await clock.runUntil(Infinity, looked);
   expect(asked).toEqual([]);
   expect((await looked).outcome).toMatchObject({ kind: 'refused', fault: { code: 'site-busy' } });
+});
+
+test('what was dispatched as noted is noted, whatever its site has asked for since', async () => {
+  const clock = new VirtualClock(startMs);
+  const observer = createObserver({ ...usual, clock, fetchPage: async ({ url }) => notThere(url, clock.nowMs()) });
+  const noted: string[] = [];
+  const counted = (site: string): true => (noted.push(site), true);
+  observer.countIn!({ counted, recall: () => Promise.resolve([]), seen: () => {}, robotsRead: () => {} });
+  const look = async (site: string, promised: Pick<Probe, 'noted'>): Promise<void> => {
+    const looked = observer.observe({
+      id: 'p',
+      url: `https://${site}/`,
+      site,
+      pageIds: [],
+      atMs: startMs,
+      validators: {},
+      ...promised,
+    });
+    await clock.runUntil(Infinity, looked);
+  };
+  await look('free.example', {});
+  // Its robots.txt asked for a long pause when it was dispatched, and does not any more.
+  await look('hasty.example', { noted: true });
+  expect(noted).toEqual(['hasty.example', 'hasty.example']);
 });
 
 test('a disk on which every note takes seconds delays requests to capped sites, and does not stop them', async () => {

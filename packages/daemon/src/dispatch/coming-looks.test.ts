@@ -9,6 +9,8 @@ const steady: Circumstances = {
   belief: { current: 0.9, ratePerDay: 2, rateInterval: [1, 3] },
   dueMs: monday + 4 * hourMs,
   lastLookMs: monday - 2 * hourMs,
+  looks: 40,
+  changes: 12,
   week: undefined,
   weight: 1,
   spacingSeconds: undefined,
@@ -45,6 +47,23 @@ test('a page in line is due now, and then as the price asks', () => {
   // sqrt(2 · 1.5 h · 12 h) = 6 h.
   expect(looks.map(({ atMs }) => (atMs - monday) / hourMs)).toEqual([0, 6, 12]);
   expect(reasons[0]).toContain('7 pages stand in line');
+});
+
+test('of a page that changes at every look it is said what it takes and what to do', () => {
+  const clock = {
+    ...steady,
+    nowMs: monday,
+    lastLookMs: monday - 15_000,
+    dueMs: monday + 10_000,
+    looks: 60,
+    changes: 58,
+  };
+  const { reasons } = comingLooks(clock, 1);
+  expect(reasons.at(-1)).toBe(
+    'Nearly every look found a change (58 of 60): something in it may change at every request. So it takes about 40 % of all requests. Select the part that matters, or give it less weight.',
+  );
+  expect(comingLooks({ ...clock, changes: 50 }, 1).reasons.join(' ')).not.toContain('Nearly every look');
+  expect(comingLooks({ ...clock, looks: 10, changes: 9 }, 1).reasons.join(' ')).not.toContain('Nearly every look');
 });
 
 test('quiet hours, spacing and a page never read are said', () => {

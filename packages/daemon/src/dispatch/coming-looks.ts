@@ -13,6 +13,8 @@ const weekHours = 168;
 const horizonMs = 90 * dayMs;
 /** An hour whose pace differs from the average by less is an hour like others. */
 const paceApart = 0.2;
+/** So many looks, of which nearly all found a change, show that looking more often finds only more. */
+const restless = { looksMin: 20, share: 0.9 };
 
 export interface ComingLook {
   readonly atMs: number;
@@ -30,6 +32,9 @@ export interface Circumstances {
   /** When the policy wants the next look; Infinity while one is asked for. */
   readonly dueMs: number;
   readonly lastLookMs: number | undefined;
+  /** So far, and how many of them found a change. */
+  readonly looks: number;
+  readonly changes: number;
   /** By hour from Monday 00:00 UTC, 1 on average; undefined where hours are not told apart. */
   readonly week: readonly number[] | undefined;
   readonly weight: number;
@@ -136,9 +141,20 @@ function reasonsFor(given: Circumstances, first: ComingLook, inLine: boolean): s
         ? `At that hour of the week it changes ${short(first.pace)} times as often as on average.`
         : `At that hour of the week it changes only ${short(first.pace)} times as often as on average; what happened before it counts.`,
     );
+  if (isRestless(given)) reasons.push(restlessReason(given, first.atMs - lastLookMs));
   if (spacingSeconds !== undefined && spacingSeconds > 0 && first.atMs - lastLookMs < spacingSeconds * 1010)
     reasons.push(`It is looked at no more often than every ${duration(spacingSeconds / 3600)}, as its settings say.`);
   return reasons;
+}
+
+const isRestless = ({ looks, changes }: Circumstances): boolean =>
+  looks >= restless.looksMin && changes >= restless.share * (looks - 1);
+
+/** A page with a clock or a token in it takes requests from all others, and nobody gains by them. */
+function restlessReason({ looks, changes, looksPerSecond }: Circumstances, gapMs: number): string {
+  const share = gapMs > 0 && looksPerSecond > 0 ? Math.min(1, 1000 / gapMs / looksPerSecond) : 0;
+  const takes = share >= 0.01 ? ` So it takes about ${percent(share)} of all requests.` : '';
+  return `Nearly every look found a change (${changes} of ${looks}): something in it may change at every request.${takes} Select the part that matters, or give it less weight.`;
 }
 
 /** What a look ends, against what it must: about as much where the plan and the belief agree. */

@@ -8,6 +8,8 @@ import type { Lifetimes } from './lifetimes.ts';
 import { errandFor, ProbeIds, sharingWith } from './errand.ts';
 import type { LoopParts, LoopSettings } from '../loop-parts.ts';
 import { Outflow } from './outflow.ts';
+import type { Patience } from './left-for-later.ts';
+import type { Wait } from './page-waits.ts';
 import { type PlannedLimits, SiteDoors } from './site-doors.ts';
 import { plannedOrder, type SweepContext, SweepLine } from './sweep.ts';
 import { type OpeningHours, closedUntilMs, parseHours } from '../values/hours.ts';
@@ -203,6 +205,37 @@ export class Departures {
     return Math.min(...sites.map((site) => this.#gates.opensAt(site)).filter((at) => at > now));
   }
 
+  /** What keeps a page that was asked for from leaving for longer than that, its site or the budget, and until when. */
+  keptBackFor({ siteMs, budgetMs }: Patience, entry: Entry): Wait | undefined {
+    const now = this.#parts.clock.nowMs();
+    const readyMs = this.#budget.readyAt(now);
+    const byBudget = readyMs > now + budgetMs ? { why: 'the budget', untilMs: readyMs } : undefined;
+    return this.#keptBackBySite(siteMs, entry, now) ?? byBudget;
+  }
+
+  #keptBackBySite(ms: number, { page, site }: Entry, now: number): Wait | undefined {
+    const opensMs = this.#gates.opensAt(site);
+    const shut = this.doors.wait(page.site, now, this.quietUntil(now));
+    const wait = shut && shut.untilMs >= opensMs ? shut : { why: `spacing of ${page.site}`, untilMs: opensMs };
+    return wait.untilMs > now + ms ? wait : undefined;
+  }
+
+  /** Lets go of the pages whose sites may not be asked for longer than that, and tells what each waits for. */
+  letGo(ms: number): readonly Wait[] {
+    const waits: Wait[] = [];
+    const now = this.#parts.clock.nowMs();
+    for (const index of this.#asked.keys()) {
+      const entry = this.#collection.at(index);
+      const wait = entry && this.#keptBackBySite(ms, entry, now);
+      if (!wait) continue;
+      waits.push(wait);
+      this.#asked.delete(index);
+      this.#hurried.delete(index);
+      this.#gates.leave(entry.site, index);
+    }
+    return waits;
+  }
+
   /** One request outside the plan; `returned` when it has ended. */
   outside(what: Pick<Probe, 'url' | 'site' | 'headers' | 'render'>): Probe {
     const now = this.#parts.clock.nowMs();
@@ -216,7 +249,7 @@ export class Departures {
   leave(most: number, planned: boolean): Leaving {
     const now = this.#parts.clock.nowMs();
     const probes: Probe[] = [];
-    const quietUntilMs = planned ? this.quietUntil(now) : undefined;
+    const quietUntilMs = this.quietUntil(now);
     if (quietUntilMs !== undefined) return { probes, waitMs: quietUntilMs - now };
     let waitMs = planned ? this.#line(now) : Infinity;
     while (probes.length < most) {
@@ -266,6 +299,11 @@ export class Departures {
   /** The probe never went out: its site may be asked. */
   recalled(probe: Probe): void {
     this.#gates.done(this.#collection.sites.index(probe.site));
+  }
+
+  /** The probe never went out, as its site or the server it stands on takes no more for now. */
+  turnedBack({ site }: Probe): void {
+    this.#gates.turnedBack(this.#collection.sites.index(site));
   }
 
   /** The probe's requests are over: its site may be asked again, as the wire counts from when the last was seen. */

@@ -6,8 +6,9 @@ import { Desk } from '../desk.ts';
 import { Loop } from '../loop.ts';
 import type { Answer, Ask } from '../observe/ask.ts';
 import { createObserver } from '../observe/observe.ts';
-import { memoryStore } from '../simulation/index.ts';
+import { createWorld, memoryStore, poissonLaw, startLoop } from '../simulation/index.ts';
 import { VirtualClock } from '../simulation/virtual-clock.ts';
+import type { Observation, Observer } from '../values/observation.ts';
 import { usualSettings } from '../values/page.ts';
 
 const startMs = Date.UTC(2026, 0, 5, 1);
@@ -44,6 +45,35 @@ test('a probe that politeness keeps back counts as sent when it has asked, and o
   expect(loop.counts()).toMatchObject({ sent: 0, sentLastHour: 0, kept: 0 });
   while (loop.counts().kept === 0 && clock.nowMs() < startMs + 12 * hourMs) await clock.runUntil(clock.nowMs() + 1_000);
   expect(loop.counts()).toMatchObject({ sent: 1, sentLastHour: 1, kept: 1 });
+  loop.die();
+  await store.close();
+});
+
+test.each([
+  ['kept back at the wire', 'site-busy', 0],
+  ['lost with its robot', 'robot-lost', 1],
+])('a probe %s whose page was removed meanwhile is over', async (_, code, requests) => {
+  const store = memoryStore();
+  const page = { url: 'https://a.example/', site: 'a.example', law: poissonLaw(hourMs) };
+  const world = await createWorld({ seed: 1, startMs, store, pages: [page] });
+  const { clock } = world;
+  let desk: Desk | undefined;
+  const observer: Observer = {
+    close: () => world.web.close(),
+    observe: async (probe): Promise<Observation> => {
+      await desk!.remove(probe.pageIds);
+      const took = { startedAtMs: clock.nowMs(), endedAtMs: clock.nowMs(), bytesReceived: 0, requests };
+      const siteUntilMs = clock.nowMs() + 60_000;
+      return { probe, ...took, outcome: { kind: 'refused', fault: { code, sentence: 'Not now.' }, siteUntilMs } };
+    },
+  };
+  const settings = { looksPerSecond: 1, spacingMs: 1_000, robots: 4, queueMax: 64 };
+  const loop = await startLoop(world, policies['uniform']!.create(1), settings, undefined, { observer });
+  desk = new Desk(store, clock, () => {}, loop);
+  void loop.run(new AbortController().signal);
+  await clock.runUntil(startMs + hourMs);
+  expect(await store.counts()).toMatchObject({ pages: 0 });
+  expect(await store.unfinished()).toEqual([]);
   loop.die();
   await store.close();
 });

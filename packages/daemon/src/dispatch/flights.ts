@@ -7,6 +7,7 @@ import type { Entry } from '../collection/collection.ts';
 import type { Departures } from './departures.ts';
 import type { Indexing } from '../indexing/indexing.ts';
 import type { Keeping } from '../indexing/keeping.ts';
+import { LargeAnswers, noRoomFor } from './large-answers.ts';
 import { Lately } from './lately.ts';
 import type { LoopCounts, LoopParts } from '../loop-parts.ts';
 import { type Rest, robotsAwaited } from './put-off.ts';
@@ -49,6 +50,7 @@ export class Flights {
   readonly #sentLately = new Lately(3_600_000);
   readonly #underWay = new Set<Probe>();
   readonly #turns = new PageTurns<Probe>();
+  readonly #large = new LargeAnswers();
   /** Of those, the ones that are remembered and wait for a robot. */
   readonly #ready: Probe[] = [];
   /** Handed back with requests made, and until when their sites wait for that. */
@@ -57,6 +59,7 @@ export class Flights {
   #answerMs = 1000;
   #rememberMs = 0;
   #sent = 0;
+  #requests = 0;
   #overflowed = 0;
   #gathering = false;
   #dead = false;
@@ -84,20 +87,23 @@ export class Flights {
     return this.#underWay.size;
   }
 
-  counts(): Pick<LoopCounts, 'sent' | 'sentLastHour' | 'overflowed' | 'inFlight'> {
+  counts(): Pick<LoopCounts, 'sent' | 'sentLastHour' | 'requests' | 'overflowed' | 'inFlight'> {
     return {
       sent: this.#sent,
       sentLastHour: this.#sentLately.count(this.#parts.clock.nowMs()),
+      requests: this.#requests,
       overflowed: this.#overflowed,
       // What waits for a robot, or for a store that can keep its answer, is not out.
       inFlight: this.inFlight - this.#ready.length,
     };
   }
 
-  /** So many have asked; one that politeness kept back has not. */
-  count(sent: number): void {
-    this.#sent += sent;
-    this.#sentLately.add(sent, this.#parts.clock.nowMs());
+  /** A probe made so many requests; one that politeness kept back made none, and was not sent. */
+  count(requests: number): void {
+    if (requests === 0) return;
+    this.#requests += requests;
+    this.#sent++;
+    this.#sentLately.add(1, this.#parts.clock.nowMs());
   }
 
   /** Whatever is under way comes to nothing. */
@@ -152,9 +158,18 @@ export class Flights {
 
   /** What is remembered goes out as robots are free, and waits as everything does while nothing can be kept. */
   #launch(): void {
-    const { keeping, pool } = this.#ways;
-    while (this.#ready.length > 0 && !this.#dead && !keeping.down && this.inFlight - this.#ready.length < pool.target)
-      void this.#observe(this.#ready.shift()!);
+    const { indexing, keeping, pool } = this.#ways;
+    while (this.#ready.length > 0 && !this.#dead && !keeping.down && this.inFlight - this.#ready.length < pool.target) {
+      const probe = this.#ready.shift()!;
+      if (this.#large.leaves(probe, (bytes) => indexing.hasRoomFor(bytes))) void this.#observe(probe);
+      else void this.#stay(probe);
+    }
+  }
+
+  async #stay(probe: Probe): Promise<void> {
+    const nowMs = this.#parts.clock.nowMs();
+    await this.#arrived(noRoomFor(probe, nowMs), nowMs);
+    this.#turns.leave(probe);
   }
 
   /** Nothing goes out any more: what waits for a robot is due again at the next start, where it is still remembered. */
@@ -185,11 +200,27 @@ export class Flights {
    */
   async #handBack(probe: Probe, requests: number): Promise<void> {
     const { departures } = this.#ways;
-    // Where none of its pages is ours any more, neither is the probe.
-    const isOurs = departures.askAgain(probe, requests) > 0;
-    if (isOurs && requests > 0) this.#forgone = [...this.#forgone, { probe, untilMs: departures.opensAt(probe) }];
-    else if (isOurs) await this.#parts.store.finished([probe.id]);
+    departures.askAgain(probe, requests);
+    if (requests > 0) this.#forgone = [...this.#forgone, { probe, untilMs: departures.opensAt(probe) }];
+    else await this.#end([probe]);
     this.#words.wake();
+  }
+
+  /** Probes that no look tells of are over. Where none of its pages is ours any more, neither is the probe, unless they are removed. */
+  async #end(probes: readonly Probe[]): Promise<void> {
+    const { departures } = this.#ways;
+    const over: string[] = [];
+    for (const probe of probes) {
+      const isOurs = departures.pagesOf(probe).length > 0;
+      if (isOurs || !(await this.#isWatched(probe))) over.push(probe.id);
+    }
+    if (over.length > 0) await this.#parts.store.finished(over);
+  }
+
+  /** Whether anybody watches a page of it; while the store cannot say, it may be so. */
+  async #isWatched({ pageIds }: Probe): Promise<boolean> {
+    const found = await Promise.all(pageIds.map((id) => this.#parts.store.page(id))).catch(() => [true]);
+    return found.some(Boolean);
   }
 
   /** Until its site may be asked again, a process that follows must know of the probe: no look that is kept tells of its requests. */
@@ -198,15 +229,14 @@ export class Flights {
     const over = this.#forgone.filter(({ untilMs }) => untilMs <= nowMs);
     if (over.length === 0) return;
     this.#forgone = this.#forgone.filter(({ untilMs }) => untilMs > nowMs);
-    const ours = over.filter(({ probe }) => this.#ways.departures.pagesOf(probe).length > 0);
-    await this.#parts.store.finished(ours.map(({ probe }) => probe.id));
+    await this.#end(over.map(({ probe }) => probe));
   }
 
   /** Nobody may ask for its pages before their robots.txt is read again: no look happened, and they wait for that. */
   async #awaitRobots(probe: Probe, rest: Omit<Rest, 'looks'>): Promise<void> {
     const entries = this.#ways.departures.pagesOf(probe);
     for (const entry of entries) this.#words.putOff(entry, rest);
-    if (entries.length > 0) await this.#parts.store.finished([probe.id]);
+    await this.#end([probe]);
     this.#words.wake();
   }
 
@@ -225,12 +255,13 @@ export class Flights {
     const { departures, indexing, pool, access } = this.#ways;
     const { probe } = observation;
     this.#underWay.delete(probe);
+    this.#large.answered(observation);
     this.#launch();
     departures.returned(observation);
     const { outcome, requests, crawlDelayMs } = observation;
     departures.settle(requests - 1);
-    if (requests > 0) this.count(1);
-    if (crawlDelayMs !== undefined) departures.doors.space(probe.site, crawlDelayMs);
+    this.count(requests);
+    if (crawlDelayMs !== undefined && departures.doors.heard(probe.site, crawlDelayMs)) await this.#keepDelays();
     if (outcome.kind === 'refused' && outcome.elsewhere) {
       departures.doors.hold(outcome.elsewhere.site, outcome.elsewhere.untilMs, isByLimits(outcome.fault));
       await this.#keepHolds();
@@ -240,6 +271,7 @@ export class Flights {
       // Whoever was lost with the probe may have asked the site until a moment ago, or do so until then; the site has no part in it.
       if (isLost) departures.doors.recall(probe.site, Math.max(clock.nowMs(), outcome.siteUntilMs));
       else departures.doors.hold(probe.site, outcome.siteUntilMs, isByLimits(outcome.fault));
+      if (requests === 0 && isByLimits(outcome.fault)) departures.turnedBack(probe);
       if (requests === 0 || isLost) return this.#handBack(probe, requests);
       await this.#keepHolds();
     }
@@ -265,11 +297,33 @@ export class Flights {
     this.#sendSoon();
   }
 
+  /** Whoever was lost with a probe may have been told to leave a site alone, which is so whatever became of the look. */
+  async #keepAway({ probe, outcome }: Observation): Promise<void> {
+    if (outcome.kind !== 'refused' || outcome.fault.code === 'robot-lost') return;
+    const { doors } = this.#ways.departures;
+    const { elsewhere, siteUntilMs } = outcome;
+    if (elsewhere) doors.hold(elsewhere.site, elsewhere.untilMs, isByLimits(outcome.fault));
+    if (siteUntilMs !== undefined) doors.hold(probe.site, siteUntilMs, isByLimits(outcome.fault));
+    if (elsewhere || siteUntilMs !== undefined) await this.#keepHolds();
+  }
+
   /** Sites that asked to be left alone; where that cannot be kept nothing goes out until it is, or the next process would ask them. */
   async #keepHolds(): Promise<void> {
-    const write = () => this.#parts.store.remember('site-holds', this.#ways.departures.doors.saveHolds());
+    const { doors } = this.#ways.departures;
+    const write = () =>
+      this.#parts.store.revise('site-holds', (before) => ({ after: doors.saveHolds(before), value: undefined }));
     const kept = await write();
     if (kept.kind === 'failed') void this.#ways.keeping.awaitStore(kept.fault, write).then(() => this.#words.wake());
+  }
+
+  /** Robots read robots.txt and keep nothing: whoever takes the site over must know what it asks for before one of them has. */
+  async #keepDelays(): Promise<void> {
+    const { doors } = this.#ways.departures;
+    if (this.#parts.observer.outlives)
+      await this.#parts.store.revise('crawl-delays', (before) => ({
+        after: doors.saveDelays(before),
+        value: undefined,
+      }));
   }
 
   /** Whoever made the look was given up: its pages have been asked for again, and its requests are to be paid. */
@@ -279,7 +333,8 @@ export class Flights {
     const isOld =
       isSeen || indexing.unkept.some((probe) => probe.atMs > atMs && probe.pageIds.some((id) => pageIds.includes(id)));
     departures.settle(observation.requests);
-    if (observation.requests > 0) this.count(1);
+    this.count(observation.requests);
+    void this.#keepAway(observation);
     if (isOld || observation.outcome.kind === 'refused') return;
     if (indexing.take(observation)) indexing.soon(false);
   }

@@ -24,8 +24,8 @@ export async function peek(
   // Where others ask in our place, each of them knows only of what it asked itself: the turn is given here.
   if (observer.outlives && !(await departures.doors.turnOf(what.site, ended)))
     return { outcome: { kind: 'refused', fault: fault('site-busy', `${what.site} may not be asked now.`) } };
-  flights.count(1);
   const observation = await observer.observe(departures.outside(what));
+  flights.count(observation.requests);
   departures.returned(observation);
   return observation;
 }

@@ -28,6 +28,17 @@ const slowLookSeconds = 30;
 /** As long as the wire keeps somebody waiting who wants to see a page; between two looks at a gate that others pass as well. */
 const turnMsMax = 10_000;
 const turnPollMs = 10;
+/** A turn that is further away is nobody's yet: whoever takes the site over waits until those that were given are over. */
+const bookedMsMax = 3_000;
+/** As long as it takes until a request is there after it was let go. */
+const underWayMs = 250;
+
+/** Some hundred kilobytes; those that were first led to long ago are forgotten first. */
+const ledToMax = 10_000;
+/** As long as a robots.txt is believed without being read again. */
+const delayKeptMs = 86_400_000;
+/** Two of them: whoever reads it daily has said so since. */
+const isRecent = (atMs: number, nowMs: number): boolean => Math.abs(nowMs - atMs) < 2 * delayKeptMs;
 
 interface Server {
   said: SiteServer;
@@ -49,6 +60,9 @@ export class SiteDoors {
   readonly gates = new Gates();
   /** What sites' robots.txt asked for. */
   readonly #crawlDelays = new Map<string, number>();
+  readonly #ledTo = new Set<string>();
+  /** When each of them was last to be kept. */
+  readonly #delaysKeptMs = new Map<string, number>();
   readonly #openShares = new Map<string, number>();
   /** Sites that have a cap or are widely spaced: requests to them are noted as they go out. */
   readonly #noted = new Set<number>();
@@ -84,6 +98,36 @@ export class SiteDoors {
     if (rules?.cap || spacingMs > unnotedSpacingMsMax) this.#noted.add(index);
     else this.#noted.delete(index);
     this.#plan.setCap(index, looksPerSecondMost(spacingMs, rules?.cap) * this.#openShare(site, rules));
+  }
+
+  /** A look has told what the site's robots.txt asks for; true where whoever follows is to know. */
+  heard(site: string, crawlDelayMs: number): boolean {
+    const nowMs = this.#parts.clock.nowMs();
+    const isKnown = this.#crawlDelays.get(site) === crawlDelayMs;
+    if (!isKnown) this.space(site, crawlDelayMs);
+    if (isKnown && nowMs - (this.#delaysKeptMs.get(site) ?? -Infinity) < delayKeptMs) return false;
+    this.#delaysKeptMs.set(site, nowMs);
+    return true;
+  }
+
+  /** With what others have kept, as far as somebody has heard it lately: sites change their minds. */
+  saveDelays(before: Uint8Array | undefined): Uint8Array {
+    const nowMs = this.#parts.clock.nowMs();
+    const kept = new Map(
+      Object.entries(before ? readDelays(before) : {}).filter(([, [, atMs]]) => isRecent(atMs, nowMs)),
+    );
+    for (const [site, atMs] of this.#delaysKeptMs)
+      if (isRecent(atMs, nowMs)) kept.set(site, [this.#crawlDelays.get(site)!, atMs]);
+    return new TextEncoder().encode(JSON.stringify(Object.fromEntries(kept)));
+  }
+
+  restoreDelays(saved: Uint8Array): void {
+    const nowMs = this.#parts.clock.nowMs();
+    for (const [site, [delayMs, atMs]] of Object.entries(readDelays(saved))) {
+      if (!isRecent(atMs, nowMs) || this.#crawlDelays.has(site)) continue;
+      this.#crawlDelays.set(site, delayMs);
+      if (this.#collection.sites.has(site)) this.space(site);
+    }
   }
 
   isNoted(site: number): boolean {
@@ -207,6 +251,40 @@ export class SiteDoors {
     this.gates.recall(this.#collection.sites.index(site), atMs);
   }
 
+  /**
+   * For whoever was led to the site by another, in a process that knows of its own requests alone: the next turn is theirs, in so many
+   * milliseconds; undefined while somebody is at it, or it is to be left alone for long.
+   */
+  bookTurn(site: string): number | undefined {
+    const nowMs = this.#parts.clock.nowMs();
+    if (!this.#collection.sites.has(site)) this.space(site);
+    const index = this.#collection.sites.index(site);
+    const atMs = Math.max(nowMs, this.gates.opensAt(index));
+    if (atMs > nowMs + bookedMsMax || !this.gates.open(index, atMs)) return undefined;
+    this.#ledTo.add(site);
+    this.recall(site, atMs + underWayMs);
+    return atMs - nowMs;
+  }
+
+  /** Sites to which somebody was led; whoever takes one over does not know when. */
+  get ledTo(): ReadonlySet<string> {
+    return this.#ledTo;
+  }
+
+  saveLedTo(before: Uint8Array | undefined): Uint8Array {
+    const sites = [...new Set([...(before ? readSites(before) : []), ...this.#ledTo])];
+    return new TextEncoder().encode(JSON.stringify(sites.slice(-ledToMax)));
+  }
+
+  /** Turns that others gave there may be used yet. */
+  restoreLedTo(saved: Uint8Array): void {
+    const untilMs = this.#parts.clock.nowMs() + bookedMsMax;
+    for (const site of readSites(saved)) {
+      this.space(site);
+      this.recall(site, untilMs);
+    }
+  }
+
   /** Whether the site may be asked now, or so soon that somebody waits for it. */
   async turnOf(site: string, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#parts;
@@ -238,19 +316,34 @@ export class SiteDoors {
     if (untilMs > this.heldUntil(site)) this.#holds.set(site, { untilMs, byLimits });
   }
 
-  saveHolds(): Uint8Array {
-    const kept = Array.from(this.#holds, ([site, { untilMs }]) => [site, untilMs - this.clockSetByMs] as const);
+  /** With what is kept already and lasts: of several coordinators each knows what its own sites asked for. */
+  saveHolds(before: Uint8Array | undefined): Uint8Array {
+    const nowMs = this.#parts.clock.nowMs() - this.clockSetByMs;
+    const kept = new Map(Object.entries(before ? readHolds(before) : {}).filter(([, untilMs]) => untilMs > nowMs));
+    for (const [site, { untilMs }] of this.#holds)
+      kept.set(site, Math.max(untilMs - this.clockSetByMs, kept.get(site) ?? 0));
     return new TextEncoder().encode(JSON.stringify(Object.fromEntries(kept)));
   }
 
   /** Sites that asked to be left alone, for as long as they asked, whatever happened to the process and the clock since. */
   restoreHolds(saved: Uint8Array): readonly SiteClosed[] {
-    const holds = JSON.parse(new TextDecoder().decode(saved)) as Record<string, number>;
-    const closed = Object.entries(holds).map(([site, untilMs]) => ({ site, untilMs: untilMs + this.clockSetByMs }));
+    const closed = Object.entries(readHolds(saved)).map(([site, untilMs]) => ({
+      site,
+      untilMs: untilMs + this.clockSetByMs,
+    }));
     for (const { site, untilMs } of closed) this.hold(site, untilMs);
     return closed;
   }
 }
+
+const readDelays = (saved: Uint8Array): Record<string, readonly [delayMs: number, atMs: number]> =>
+  JSON.parse(new TextDecoder().decode(saved)) as Record<string, readonly [delayMs: number, atMs: number]>;
+
+const readSites = (saved: Uint8Array): readonly string[] =>
+  JSON.parse(new TextDecoder().decode(saved)) as readonly string[];
+
+const readHolds = (saved: Uint8Array): Record<string, number> =>
+  JSON.parse(new TextDecoder().decode(saved)) as Record<string, number>;
 
 function looksPerSecondMost(spacingMs: number, cap: SiteLimits['cap']): number {
   const spaced = spacingMs > 0 ? 1000 / spacingMs : Infinity;

@@ -239,7 +239,7 @@ test('what is wrong about a collection is said in one sentence', () => {
     return collections.kind === 'wrong' ? collections.sentence : 'fine';
   };
   expect(read('collections:\n  a: { policy: fastest }')).toMatch(
-    /^revisit\.yaml:2: collections\.a\.policy: one of uniform, .* is expected$/,
+    /^revisit\.yaml:2: collections\.a\.policy: "fastest" is not allowed; one of uniform, .* is expected$/,
   );
   expect(read('collections: { a: { urgency: { kind: decay, rate: 2 } } }')).toMatch(
     /^collections\.a\.urgency: .*decay, rate: a number from 0 to 1/,

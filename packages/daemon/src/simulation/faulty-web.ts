@@ -32,6 +32,8 @@ const robotsMs = 72 * hourMs;
 const placeMs = 60 * hourMs;
 /** How long a copy of robots.txt may be used: so long before all is fine it is the last time what it was. */
 const robotsKeptMs = 26 * hourMs;
+/** A process that follows one whose machine slept takes that for a clock that was set, and holds a copy for as much longer. */
+const sleepMsMax = 10 * hourMs;
 /** From being sent to another address to being asked there: the other site's turn must come. */
 const onTheWayMs = 180_000;
 /** How long sites are left alone at most, from the first failure in a row on and after many. */
@@ -302,7 +304,7 @@ export class FaultyWeb {
     const text = at(this.#robots.get(host)!, nowMs);
     if (process.alive) this.witness.readRobots(host, text, nowMs, process);
     this.#forbids.set(host, text.forbids === undefined ? undefined : `https://${host}${text.forbids}`);
-    this.#forbidden(this.#forbids.get(host), nowMs + robotsKeptMs);
+    this.#forbidden(this.#forbids.get(host), nowMs + robotsKeptMs + sleepMsMax);
     if (text.crawlDelayMs === 0 && text.forbids === undefined) return reply(404);
     const delay = text.crawlDelayMs > 0 ? `Crawl-delay: ${text.crawlDelayMs / 1000}\n` : '';
     return reply(200, `User-agent: *\n${delay}${text.forbids === undefined ? '' : `Disallow: ${text.forbids}$\n`}`);

@@ -49,8 +49,8 @@ const freeMs = 40 * hourMs;
 const dayMs = 24 * hourMs;
 /** A page whose looks fail is asked for again within six hours, and those of a site that was closed come back within one. */
 const failingMs = 7 * hourMs;
-/** So many times as long as each page waits on average some page may: they change at rates that differ 24-fold, and robots.txt and redirects cost as well. */
-const patience = 4;
+/** So many times as long as each page waits on average some page may: they change at rates that differ 24-fold, and waits go with the root of that, 4.9. */
+const patience = 5;
 const quietHours = { from: 1, until: 4 };
 /** Worked out without a calendar, since every request asks. */
 const quietUntilMs: NonNullable<SiteRules['quietUntilMs']> = (atMs) => {

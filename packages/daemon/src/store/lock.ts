@@ -1,6 +1,7 @@
 /**
  * One daemon a data folder. The lock is an exclusive transaction on a small database of its own, held for as long as the
- * process lives: the operating system releases it when the process dies, however it dies, so no stale lock remains.
+ * process lives: the operating system releases it when the process dies, however it dies, so no stale lock remains. Whoever
+ * needs a folder for a moment only waits for those before it.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,11 +37,12 @@ function readAddress(folder: string): DaemonAddress | undefined {
   }
 }
 
-export function lockFolder(folder: string): LockOutcome {
+/** Waits up to `patienceMs` for whoever holds it, and the whole thread with it. */
+export function lockFolder(folder: string, patienceMs = 0): LockOutcome {
   let db: Database.Database;
   try {
     makeFolder(folder);
-    db = new Database(join(folder, 'lock.db'), { timeout: 0 });
+    db = new Database(join(folder, 'lock.db'), { timeout: patienceMs });
   } catch (error) {
     return { kind: 'failed', sentence: `The data folder ${folder} cannot be used: ${(error as Error).message}.` };
   }

@@ -1,5 +1,6 @@
 /** Rows of the SQLite tables and how they map to the daemon's values. A row never leaves the store. */
 import type { PageState, PageStatus, WatchedPage } from '../values/look.ts';
+import { serverOf } from '../values/network.ts';
 import type { Page, PageSettings, Select } from '../values/page.ts';
 
 export interface PageRow {
@@ -71,7 +72,7 @@ function settingsOf(text: string): Omit<PageSettings, 'url'> {
 }
 
 export function pageOf(row: PageRow): Page {
-  return { ...settingsOf(row.settings), url: row.url, id: row.id, site: row.site, addedAtMs: row.added_at };
+  return { ...settingsOf(row.settings), url: row.url, id: row.id, site: serverOf(row.site), addedAtMs: row.added_at };
 }
 
 const statuses: readonly PageStatus[] = ['new', 'present', 'gone', 'unreadable'];
@@ -207,5 +208,5 @@ export function plannedOf(row: PlannedRow): WatchedPage {
     validators_url: row[22],
     revealed: row[23],
   });
-  return { page: { ...settingsOf(row[4]), url: row[2], id: row[1], site: row[3], addedAtMs: row[5] }, state };
+  return { page: { ...settingsOf(row[4]), url: row[2], id: row[1], site: serverOf(row[3]), addedAtMs: row[5] }, state };
 }

@@ -16,10 +16,10 @@ const change: Told = {
 };
 const texts = { added: 'now in stock at € 18', removed: '€ 20' };
 
-function holds(text: string): boolean {
+function holds(text: string, told = change): boolean {
   const parsed = parseExpression(text);
   if (parsed.kind === 'wrong') throw new Error(parsed.sentence);
-  return matches(parsed.expression, change, texts);
+  return matches(parsed.expression, told, texts);
 }
 
 test.each([
@@ -56,6 +56,21 @@ test.each([
   'kind = gone or kind = trouble and site = example.com',
   'added ~ /^stock/',
 ])('%s does not hold', (text) => expect(holds(text)).toBe(false));
+
+test('a page that moved is heard of by who waits for changes where it says something else there', () => {
+  const moved: Told = { ...change, kind: 'moved' };
+  const both: Told = { ...moved, fromVersion: 1, toVersion: 2 };
+  expect(['kind = moved', 'kind = changed', 'kind != changed'].map((text) => holds(text, moved))).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(['kind = moved', 'kind = changed', 'kind != changed'].map((text) => holds(text, both))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
 
 describe('errors say where', () => {
   test.each([

@@ -1,6 +1,6 @@
 /** Whether a change is one that somebody asked to hear of. */
 import { createContext, Script } from 'node:vm';
-import type { Change } from '../values/change.ts';
+import { kindsOf, type Change } from '../values/change.ts';
 import type { Comparison, Expression, NumberField, TextField, TextTest } from './expression.ts';
 
 export type Told = Omit<Change, 'sequence' | 'id'>;
@@ -43,7 +43,7 @@ function valuesOf(field: TextField, change: Told, texts: ChangedTexts): readonly
     case 'title':
       return [change.title ?? ''];
     case 'kind':
-      return [change.kind];
+      return kindsOf(change);
     case 'summary':
       return [change.summary];
     case 'added':

@@ -76,6 +76,7 @@ export async function watchSite(
     spacingMs: 1000,
     fetchPage,
   });
+  const said: { level: string; message: string; fields?: Record<string, unknown> | undefined }[] = [];
   const hinted: { page: number; chance: number }[] = [];
   const findings: { page: number; finding: Finding }[] = [];
   const uniform = policies['uniform']!.create(1);
@@ -87,8 +88,10 @@ export async function watchSite(
       looked(page, at, finding);
     },
   });
+  const log = (level: string, message: string, fields?: Record<string, unknown>) =>
+    void said.push({ level, message, fields });
   const loop = new Loop(
-    { clock, random: random(2), store, observer, policy, detect: detector(store), log: () => {} },
+    { clock, random: random(2), store, observer, policy, detect: detector(store), log },
     { looksPerSecond: 0.001, spacingMs: 1000, robots: 4, queueMax: 100 },
   );
   await loop.load();
@@ -101,6 +104,7 @@ export async function watchSite(
     answers,
     hinted,
     findings,
+    said,
     loop,
     until: (ms: number) => clock.runUntil(startMs + ms),
     urls: async () => (await store.pages({ limit: 1000 })).map(({ page }) => page.url).sort(),

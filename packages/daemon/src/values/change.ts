@@ -58,3 +58,8 @@ export interface Change {
   readonly count: number;
   readonly summary: string;
 }
+
+/** What a filter by kind finds an entry under: a page that moved and says something else there is told of in one, which is both. */
+export function kindsOf({ kind, toVersion }: Pick<Change, 'kind' | 'toVersion'>): readonly Change['kind'][] {
+  return kind === 'moved' && toVersion !== undefined ? ['moved', 'changed'] : [kind];
+}

@@ -10,8 +10,10 @@ export interface ObserverReport {
   readonly places: number;
   /** Looks that its reports stand for. */
   readonly looks: number;
-  /** Answers that it has given since it began, to all coordinators. */
+  /** Answers that it has given to this coordinator. */
   readonly reports: number;
+  /** When this coordinator first heard of it: looks, reports and bytes are counted from then on. */
+  readonly sinceMs: number;
   readonly latencyMs: number | null;
   /** Bytes that went over the link for it, both ways. */
   readonly linkBytes: number;

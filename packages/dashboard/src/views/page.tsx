@@ -9,7 +9,7 @@ import { Foreign } from '../parts/foreign.tsx';
 import { Kind } from '../parts/kind.tsx';
 import { Tags } from '../parts/tags.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { ago, bare, number, percent, rate, until, waits, webHref } from '../format.ts';
+import { ago, bare, foundPages, number, percent, rate, until, waits, webHref } from '../format.ts';
 import { address, go } from '../route.ts';
 import { type Page, type Problem, ask, useAsk, useNow } from '../server.ts';
 
@@ -100,6 +100,9 @@ export function PageView({ id, part = 'differences', query }: Props) {
         <p class="notice">
           The page has moved for good to <Foreign text={value.movedTo} />.
         </p>
+      )}
+      {value.discovery && (
+        <p class={value.discovery.leftOut ? 'notice' : 'soft small'}>{foundPages(value.discovery)}</p>
       )}
       <Beliefs page={value} now={now} />
       <nav class="tabs" aria-label="Of this page">

@@ -140,9 +140,9 @@ export function Robots({ linked }: Pick<CrewProps, 'linked'>) {
         <Figures
           figures={[
             {
-              name: 'Under way',
-              value: `${number(value.inFlight)} of ${number(value.robotsNow)}`,
-              note: <Gauge part={value.inFlight} whole={value.robotsNow} label="Robots under way" />,
+              name: 'Requests under way',
+              value: `${number(value.inFlight)} of ${number(value.requestsNow)}`,
+              note: <Gauge part={value.inFlight} whole={value.requestsNow} label="Requests under way" />,
             },
             {
               name: 'Indexing queue',

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Keyring } from '@revisit/cluster';
 import type { Command } from 'commander';
 import type { Runner } from '../program.ts';
@@ -30,19 +32,27 @@ async function withRing(
   }
 }
 
+const refusal = ({
+  kind,
+  sentence,
+}: {
+  readonly kind: 'wrong' | 'failed';
+  readonly sentence: string;
+}): CommandOutcome => (kind === 'wrong' ? wrong(sentence) : failed(sentence));
+
 async function add(role: string, name: string, options: AccessOptions): Promise<CommandOutcome> {
   const { roles } = await import('@revisit/cluster');
   const known = roles.find((candidate) => candidate === role);
   if (!known) return wrong(`role ${role}: ${roles.join(', ')} are known`);
   return withRing(options, (ring) => {
     const granted = ring.add(known, name);
-    if (granted.kind === 'wrong') return wrong(granted.sentence);
+    if (granted.kind !== 'done') return refusal(granted);
     print(granted.seedFile);
     note(`${granted.seedFile} is the key of ${role} ${name}: carry it there and keep it secret.`);
     note(`${granted.configFile} lets it in. ${reload}`);
     if (known === 'reader')
       note(`Its answers must go to ${granted.inbox}, which no other key hears: give that to the client as inbox prefix, as in
-  nats --nkey ${granted.seedFile} --inbox-prefix ${granted.inbox} consumer add REVISIT_CHANGES ${name} --pull --filter 'revisit.change.>'`);
+  nats --nkey ${granted.seedFile} --inbox-prefix ${granted.inbox} consumer add REVISIT_CHANGES ${name} --pull`);
     return done;
   });
 }
@@ -50,17 +60,22 @@ async function add(role: string, name: string, options: AccessOptions): Promise<
 function remove(name: string, options: AccessOptions): Promise<CommandOutcome> {
   return withRing(options, (ring) => {
     const removed = ring.remove(name);
-    if (removed.kind === 'wrong') return wrong(removed.sentence);
+    if (removed.kind !== 'done') return refusal(removed);
     note(`${removed.configFile} no longer lets ${name} in. ${reload}`);
     return done;
   });
 }
 
 function list(options: AccessOptions): Promise<CommandOutcome> {
+  if (!existsSync(options.folder))
+    return Promise.resolve(
+      wrong(`--folder ${options.folder}: there is no such folder; "revisit access add" makes it with the first key`),
+    );
   const listed = (ring: Keyring): CommandOutcome => {
-    const grants = ring.grants();
-    if (options.json) printJson(grants);
-    else for (const { role, name, key } of grants) print(`${role} ${name} ${key}`);
+    const known = ring.grants();
+    if (known.kind !== 'done') return refusal(known);
+    if (options.json) printJson(known.grants);
+    else for (const { role, name, key } of known.grants) print(`${role} ${name} ${key}`);
     return done;
   };
   return withRing(options, listed, 'read');
@@ -72,17 +87,47 @@ function isListen(text: string): boolean {
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
+/** What a server that is told of the two files would stumble over. */
+async function unusable(tlsCert: string, tlsKey: string): Promise<string | undefined> {
+  const { certificateFault } = await import('@revisit/cluster');
+  const texts: string[] = [];
+  for (const [option, file] of [
+    ['--tls-cert', tlsCert],
+    ['--tls-key', tlsKey],
+  ] as const) {
+    try {
+      texts.push(readFileSync(file, 'utf8'));
+    } catch (error) {
+      return `${option} ${file}: cannot be read (${codeOf(error)})`;
+    }
+  }
+  const [cert, key] = texts;
+  switch (certificateFault(cert!, key!)) {
+    case 'cert':
+      return `--tls-cert ${tlsCert}: it holds no certificate; the server's, in PEM, is expected`;
+    case 'key':
+      return `--tls-key ${tlsKey}: it holds no key that can be read; that of the certificate, in PEM and without a passphrase, is expected`;
+    case 'pair':
+      return `--tls-key ${tlsKey}: it is not the key of the certificate in --tls-cert ${tlsCert}`;
+    case undefined:
+      return undefined;
+  }
+}
+
 async function serving(options: AccessOptions): Promise<CommandOutcome> {
   const { listen, tlsCert, tlsKey } = options;
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     return wrong('--tls-cert and --tls-key: both or none of them are expected');
   if (listen !== undefined && !isListen(listen))
     return wrong(`--listen ${listen}: an address such as 0.0.0.0:4222 is expected`);
+  const fault = tlsCert === undefined ? undefined : await unusable(tlsCert, tlsKey!);
+  if (fault !== undefined) return wrong(fault);
   return withRing(options, (ring) => {
-    ring.serve({
+    const served = ring.serve({
       ...(listen === undefined ? {} : { listen }),
-      ...(tlsCert === undefined ? {} : { tls: { cert: tlsCert, key: tlsKey! } }),
+      ...(tlsCert === undefined ? {} : { tls: { cert: resolve(tlsCert), key: resolve(tlsKey!) } }),
     });
+    if (served.kind !== 'done') return refusal(served);
     print(ring.configFile);
     return done;
   });

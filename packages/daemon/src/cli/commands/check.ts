@@ -20,6 +20,8 @@ interface Checked {
   readonly looks: number;
   readonly requests: number;
   readonly changes: readonly ChangeBody[];
+  /** Pages that were not waited for, as their sites are shut for long. */
+  readonly later: readonly { readonly pages: number; readonly why: string; readonly until: string | null }[];
   /** Pages whose last look failed, by what went wrong; known only where this process looked itself. */
   readonly troubles?: Readonly<Record<string, number>>;
 }
@@ -32,7 +34,7 @@ async function checkAlone(config: Config, folder: Opening, all: boolean): Promis
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   // Here and not above, so that help and a check through a daemon come without them.
-  const [{ createLoop, createTelling, letGo }, { createLog }, { changeBody }] = await Promise.all([
+  const [{ createLoop, createTelling, letGo }, { createLog }, { changeBody, laterBody }] = await Promise.all([
     import('../../daemon.ts'),
     import('../../log.ts'),
     import('../../api/bodies.ts'),
@@ -43,9 +45,9 @@ async function checkAlone(config: Config, folder: Opening, all: boolean): Promis
   await loop.load();
   const found: Change[] = [];
   loop.onKept((changes) => found.push(...changes));
-  await loop.sweep(stop.signal, all);
+  const later = await loop.sweep(stop.signal, all);
   await telling.courier.once(stop.signal);
-  const { sent, kept } = loop.counts();
+  const { requests, kept } = loop.counts();
   const troubles: Record<string, number> = {};
   for (const { state } of loop.collection)
     if (state.fault) troubles[state.fault.code] = (troubles[state.fault.code] ?? 0) + 1;
@@ -53,7 +55,7 @@ async function checkAlone(config: Config, folder: Opening, all: boolean): Promis
   // Under cron nothing runs between two checks that could do it.
   await letGo(folder.store, config, log);
   await folder.close();
-  return { looks: kept, requests: sent, troubles, changes: found.map(changeBody) };
+  return { looks: kept, requests, troubles, later: later.map(laterBody), changes: found.map(changeBody) };
 }
 
 async function check(file: string | undefined, options: CheckOptions): Promise<CommandOutcome> {
@@ -66,6 +68,8 @@ async function check(file: string | undefined, options: CheckOptions): Promise<C
   if (json) printJson(checked);
   else if (checked.changes.length > 0) print(changeTable(checked.changes));
   note(`pages looked at: ${checked.looks}, requests: ${checked.requests}, changes: ${checked.changes.length}`);
+  for (const { pages, why, until } of checked.later)
+    note(`pages left for later: ${pages} (${why}${until === null ? '' : ` until ${until}`})`);
   const troubles = Object.entries(checked.troubles ?? {});
   // Cron mails what stands on stderr: whoever watches must learn that nothing could be seen.
   for (const [code, count] of troubles) note(`pages in trouble: ${count} (${code}); "revisit pages" tells which`);

@@ -53,6 +53,13 @@ const shortened = (select: string): string =>
 export const waits = ({ waits }: Page): string =>
   waits ? `waits: ${waits.why} until ${waits.until.slice(0, 16).replace('T', ' ')}` : '';
 
+/** What a person should know of it beside its state. */
+function remarks(page: Page): string {
+  const { discovery } = page;
+  const full = discovery?.leftOut ? `full with ${discovery.pages} pages: others that it lists are left out` : '';
+  return [waits(page), full].filter((remark) => remark !== '').join('; ');
+}
+
 async function list(options: ListOptions): Promise<CommandOutcome> {
   return withClient({ data: options.data }, async (client) => {
     const query = {
@@ -70,7 +77,7 @@ async function list(options: ListOptions): Promise<CommandOutcome> {
         String(page.changes),
         page.lastProbe?.slice(0, 16).replace('T', ' ') ?? 'never',
         shortened(page.select),
-        waits(page) === '' ? page.url : `${page.url}  (${waits(page)})`,
+        remarks(page) === '' ? page.url : `${page.url}  (${remarks(page)})`,
       ]);
       print(table(['id', 'state', 'looks', 'changes', 'last look', 'selection', 'url'], rows));
     }
