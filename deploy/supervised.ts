@@ -1,9 +1,9 @@
 /**
  * A process that is started again when it ends by itself:
  *
- *   runs      until it ends; if it was asked wrongly, which is when it ends with 2 the first time, it would be so again
+ *   runs      until it ends; if it was asked wrongly, which is when it ends with 2 within its first minute, it would be so again
  *   waits     a second, twice as long after each end, up to half a minute; one that ran for a minute begins anew
- *   over      it was told to end
+ *   over      it was told to end, and is killed if it does not
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -12,10 +12,13 @@ import { leash } from '../packages/daemon/src/trial/leash.ts';
 const waitMsMin = 1_000;
 const waitMsMax = 30_000;
 /** Whoever ran for so long did not end for the reason that the one before did. */
-const soundMs = 60_000;
+const usuallySoundMs = 60_000;
+
+/** Coordinators hand over within seconds; what a robot has begun at a slow site is asked for again at the next start. */
+const endMsMax = 15_000;
 
 export interface Supervised {
-  /** Tells it to end, and resolves when it has. */
+  /** Tells it to end, and resolves when it has, also where it was stopped and hears nothing. */
   end(): Promise<void>;
 }
 
@@ -24,9 +27,12 @@ export interface Supervision {
   readonly start: () => ChildProcess;
   readonly say: (line: string) => void;
   readonly wrong: () => void;
+  readonly patienceMs?: number;
+  readonly soundMs?: number;
 }
 
-export function supervise({ name, start, say, wrong }: Supervision): Supervised {
+export function supervise(supervision: Supervision): Supervised {
+  const { name, start, say, wrong, patienceMs = endMsMax, soundMs = usuallySoundMs } = supervision;
   let child: ChildProcess | undefined;
   let [over, first] = [false, true];
   let waitMs = waitMsMin;
@@ -46,9 +52,14 @@ export function supervise({ name, start, say, wrong }: Supervision): Supervised 
       child = undefined;
       ended();
       if (over) return;
-      if (code === 2 && first) return wrong();
+      const isSound = performance.now() - startedMs > soundMs;
+      // A server that panics ends with 2 as well, whenever that is.
+      if (code === 2 && first && !isSound) {
+        say(`${name} was asked wrongly (it ended with 2), so all ends`);
+        return wrong();
+      }
       first = false;
-      if (performance.now() - startedMs > soundMs) waitMs = waitMsMin;
+      if (isSound) waitMs = waitMsMin;
       const how = signal === null ? `with ${code}` : `by ${signal}`;
       say(`${name} ended ${how}; starts again in ${waitMs / 1000} s`);
       waiting = setTimeout(run, waitMs);
@@ -62,7 +73,11 @@ export function supervise({ name, start, say, wrong }: Supervision): Supervised 
         over = true;
         clearTimeout(waiting);
         if (!child) return done();
-        ended = done;
+        const impatient = setTimeout(() => {
+          say(`${name} does not end within ${patienceMs / 1000} s and is killed`);
+          child?.kill('SIGKILL');
+        }, patienceMs);
+        ended = () => done(clearTimeout(impatient));
         child.kill('SIGTERM');
       }),
   };

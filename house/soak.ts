@@ -6,7 +6,7 @@
  * names the seed that shows it.
  *
  * `npm run soak cluster [ROUNDS] [SEED] [restless]`: a cluster of real processes in trouble, 200 rounds unless said otherwise; with
- * `restless` its pages are edited without waiting until they have been seen.
+ * `restless` its pages are edited without waiting until they have been seen. Where SEED is odd, NATS lets in only who has a key.
  */
 import { memoryStore } from '../packages/daemon/src/simulation/index.ts';
 import { tellInTrouble } from '../packages/daemon/src/simulation/telling-in-trouble.ts';

@@ -77,10 +77,10 @@ export async function clusterWorld(config: ClusterConfig): Promise<Clustered> {
 
 const unless = (away: boolean): 'wrong' | 'failed' => (away ? 'failed' : 'wrong');
 
-/** Servers that were just started need some seconds to agree on who leads; until then they answer nothing about streams. */
+/** Servers that were just started need some seconds to agree on who leads and to know of each other; until then they answer nothing about streams, or place none. */
 const electionMsMax = 30_000;
 const electionPollMs = 500;
-const electing = /timeout|temporarily unavailable|no responders/i;
+const electing = /timeout|temporarily unavailable|no responders|no suitable peers/i;
 
 async function linkWith(
   config: ClusterConfig,

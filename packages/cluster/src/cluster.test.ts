@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { locate } from '../../../house/provision.ts';
+import { link } from './dispatch/link.ts';
 import { Rounds, faults } from './trial/rounds.ts';
 
 /** Rounds beyond one of each fault; `npm run soak cluster` takes them by the hundred. */
@@ -11,6 +12,11 @@ describe.skipIf(locate('nats-server') === undefined)('a cluster of real processe
     rounds = await Rounds.start(1);
   });
   afterAll(() => rounds?.end());
+
+  test('lets nobody in without a key, as it is deployed', async () => {
+    const sentence = expect.stringContaining('the servers ask for a key');
+    expect(await link({ nats: rounds.nats }, 'stranger')).toMatchObject({ kind: 'failed', sentence });
+  });
 
   test.for(faults)('%s: every page is seen again, in time, and the work is shared evenly', async (fault, { skip }) => {
     if (!rounds.canSuffer(fault)) skip('this machine makes no network namespaces');

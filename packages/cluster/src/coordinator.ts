@@ -4,7 +4,6 @@
  */
 import { hostname } from 'node:os';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { jetstream } from '@nats-io/jetstream';
 import type {
   Change,
   Elsewhere,
@@ -17,7 +16,9 @@ import type {
 } from 'revisit/ports';
 import { Asking } from './dispatch/asking.ts';
 import { Carrier } from './dispatch/carrier.ts';
+import { ChangeStream } from './dispatch/change-stream.ts';
 import { unlink } from './dispatch/link.ts';
+import { serveReaders } from './dispatch/reader-consumers.ts';
 import type { Seal } from './dispatch/seal.ts';
 import { allShards, shardOf, subjects } from './dispatch/streams.ts';
 import { unpackNotice } from './dispatch/wire.ts';
@@ -43,8 +44,6 @@ const finishMsMax = 3_000;
 const finishPollMs = 20;
 /** Pages that are read at once when others speak of them. */
 const rereadBatch = 1_000;
-/** How many changes go to the stream before the place is remembered. */
-const publishBatch = 200;
 
 export interface ClusterConfig {
   readonly store: string;
@@ -80,12 +79,14 @@ export interface TurnedLoop extends AskedLoop<TurnedPage> {
   };
   watch(watched: WatchedPage): void;
   unwatch(id: string): void;
+  recallSites(): Promise<void>;
   resume(unfinished: Awaited<ReturnType<PostgresStore['unfinished']>>): Promise<void>;
   readonly settings: { readonly looksPerSecond: number };
   readonly wholeBudget: number;
   setBudget(whole: number, share?: number): void;
   behind(): boolean;
   lend(requestsPerSecond: number): void;
+  bookTurn(site: string): Promise<number | undefined>;
   giveBack(requests: number): void;
   stir(): void;
   probeSoon(id: string): boolean;
@@ -180,8 +181,12 @@ export class Coordinator {
       once: true,
     });
     const unhear = this.#hear(loop);
-    if (this.carrier) this.carrier.onLate = (observation) => loop.late(observation);
+    if (this.carrier) {
+      this.carrier.onLate = (observation) => loop.late(observation);
+      this.carrier.turn = (site) => loop.bookTurn(site);
+    }
     const unasked = this.#asking.hear();
+    const unread = this.#nats && serveReaders(this.#nats);
     const publishing = this.#publish(loop, signal);
     const observing = this.#observers?.run(loop, signal);
     const following = this.#follow(signal, () => Promise.all([follow(), this.#wishes.takeUp(loop)]));
@@ -200,6 +205,7 @@ export class Coordinator {
     }
     unhear();
     unasked();
+    unread?.();
     await Promise.all([publishing, observing, following]);
     await this.#finish(loop);
     await this.leases.release();
@@ -280,6 +286,7 @@ export class Coordinator {
     const batches: (readonly WatchedPage[])[] = [];
     for await (const batch of this.store.pagesOf([shard])) batches.push(batch);
     const unfinished = await this.store.unfinishedOf([shard]);
+    await loop.recallSites();
     await this.#observers?.takeUp(shard);
     // Lost meanwhile, and perhaps held again: what was read is old, and nobody listens.
     if (!this.leases.held().has(shard) || this.#losses[shard] !== losses) {
@@ -356,40 +363,23 @@ export class Coordinator {
     answerWith: (answer) => this.#asking.answerWith(answer),
   };
 
-  /** Whoever holds the first shard copies the log into the stream of changes, from where it was left. */
+  /** Whoever holds the first shard copies the log into the stream of changes. */
   async #publish(loop: TurnedLoop, signal: AbortSignal): Promise<void> {
     if (!this.#nats) return;
-    const stream = jetstream(this.#nats);
+    const { natsReplicas: replicas, log } = this.#config;
+    const stream = new ChangeStream({ connection: this.#nats, store: this.store, clock: this.#clock, replicas, log });
     const unsubscribe = loop.onKept((changes) => {
       if (changes.length > 0) this.carrier?.notice('kept', []);
     });
     while (!signal.aborted) {
       try {
-        if (this.leases.held().has(0)) await this.#publishNew(stream);
+        if (this.leases.held().has(0)) await stream.copy();
       } catch {
-        // The server is away: the place is remembered, and the next round goes on from there.
+        // The server is away: the next round goes on.
       }
       await this.#clock.sleep(publishEveryMs, signal);
     }
     unsubscribe();
-  }
-
-  async #publishNew(stream: ReturnType<typeof jetstream>): Promise<void> {
-    for (;;) {
-      const place = Number(Buffer.from((await this.store.recall('published')) ?? Buffer.from('0')).toString());
-      const changes = await this.store.changes({ after: place, limit: publishBatch });
-      if (changes.length === 0) return;
-      // All at once, each only behind the one before it: where one is refused so are those after it, and all come again.
-      await Promise.all(
-        changes.map((change, i) =>
-          stream.publish(subjects.change(shardOf(change.site)), JSON.stringify(change), {
-            msgID: change.id,
-            ...(i > 0 ? { expect: { lastMsgID: changes[i - 1]!.id } } : {}),
-          }),
-        ),
-      );
-      await this.store.remember('published', Buffer.from(String(changes.at(-1)!.sequence)));
-    }
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+export { certificateFault } from './access/certificate-file.ts';
 export { type Grant, type Role, roles } from './access/grants.ts';
 export { Keyring } from './access/keyring.ts';
 export { type ClusterWorld, type Clustered, clusterWorld } from './cluster-world.ts';

@@ -21,6 +21,7 @@ export type Joined =
       /** Resolves with a sentence when its key is taken back, and else never. */
       readonly refused: Promise<string>;
     }
+  | { readonly kind: 'left' }
   | { readonly kind: 'wrong' | 'failed'; readonly sentence: string };
 
 /** How one that joined ended: by itself in peace, or because it was asked wrongly, or because it cannot go on. */
@@ -29,8 +30,12 @@ export type Parting =
   | { readonly kind: 'wrong'; readonly sentence: string }
   | { readonly kind: 'failed'; readonly sentence: string };
 
-export async function join(joining: Joining, role: 'robot' | 'observer'): Promise<Joined> {
-  const linked = await link(joining, `${role} ${joining.name ?? joining.usualName}`);
+export async function join(joining: Joining, role: 'robot' | 'observer', signal: AbortSignal): Promise<Joined> {
+  const linked = await link(joining, `${role} ${joining.name ?? joining.usualName}`, signal);
+  if (signal.aborted) {
+    if (linked.kind === 'linked') await linked.connection.close();
+    return { kind: 'left' };
+  }
   if (linked.kind === 'failed') return { kind: linked.away ? 'failed' : 'wrong', sentence: linked.sentence };
   const { connection, key } = linked;
   const name = joining.name ?? key?.madeFor?.name ?? joining.usualName;

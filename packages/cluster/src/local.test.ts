@@ -5,9 +5,78 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually, loopbackWeb, revisit } from '../../daemon/src/trial/command.ts';
 import { leash } from '../../daemon/src/trial/leash.ts';
+import { supervise } from '../../../deploy/supervised.ts';
 import { locate } from '../../../house/provision.ts';
 
 const deploy = join(import.meta.dirname, '../../../deploy');
+
+/** Of every process its number, that of its parent, and its words. */
+const processes = (): string[][] =>
+  spawnSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .stdout.split('\n')
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .flatMap((found) => (found ? [found.slice(1)] : []));
+
+const stateOf = (pid: number): string =>
+  spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
+
+test('a child that was stopped is killed when it has not ended in time', { timeout: 20_000 }, async () => {
+  const said: string[] = [];
+  const child = leash(spawn('sleep', ['600']));
+  const supervised = supervise({
+    name: 'sleeper',
+    start: () => child,
+    say: (line) => void said.push(line),
+    wrong: () => {},
+    patienceMs: 100,
+  });
+  child.kill('SIGSTOP');
+  // Of two signals that wait for it, it would take the one that ends it first.
+  await eventually(() => stateOf(child.pid!).startsWith('T'));
+  await supervised.end();
+  expect(child.signalCode).toBe('SIGKILL');
+  expect(said).toEqual(['sleeper does not end within 0.1 s and is killed']);
+});
+
+test.each([
+  ['is said to be asked wrongly', 60_000, 'asker was asked wrongly (it ended with 2), so all ends'],
+  ['is started again when it had run for long', 0, 'asker ended with 2; starts again in 1 s'],
+])('a child that ends with 2 %s', async (_, soundMs, sentence) => {
+  const said: string[] = [];
+  let wrongs = 0;
+  const supervised = supervise({
+    name: 'asker',
+    start: () => leash(spawn('sh', ['-c', 'exit 2'])),
+    say: (line) => void said.push(line),
+    wrong: () => void wrongs++,
+    soundMs,
+  });
+  await eventually(() => said.length > 0);
+  await supervised.end();
+  expect([said[0], wrongs]).toEqual([sentence, soundMs > 0 ? 1 : 0]);
+});
+
+test.skipIf(locate('nats-server') === undefined)(
+  'a second Ctrl-C ends the local cluster at once, also who was stopped',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'revisit-local-'));
+    const words = ['--folder', folder, '--port', '0', '--coordinators', '1', '--robots', '0', '--observers', '0'];
+    const child = leash(
+      spawn(process.execPath, [join(deploy, 'local.ts'), ...words], { stdio: ['ignore', 'pipe', 'ignore'] }),
+    );
+    const ended = new Promise((done) => child.once('exit', done));
+    await Promise.race([ended, new Promise((done) => child.stdout.once('data', done))]);
+    const stopped = processes().find(([, , line]) => line!.includes(`${folder}/coordinator-1 `))!;
+    process.kill(Number(stopped[0]), 'SIGSTOP');
+    child.kill('SIGINT');
+    await new Promise((done) => setTimeout(done, 1_200));
+    expect(child.exitCode).toBeNull();
+    child.kill('SIGINT');
+    expect(await ended).toBe(1);
+    await eventually(() => !processes().some(([, , line]) => line!.includes(folder)));
+    rmSync(folder, { recursive: true, force: true });
+  },
+);
 
 test.skipIf(locate('nats-server') === undefined)(
   'the local script starts a whole cluster with keys, and ends it',
@@ -45,15 +114,12 @@ test.skipIf(locate('nats-server') === undefined)(
     };
     const endOf = async (child: ChildProcess): Promise<void> => {
       const ended = new Promise((done) => child.once('exit', done));
-      // As a terminal sends Ctrl-C: to the whole group.
+      // As a terminal sends Ctrl-C: to the whole group, and npm passes it on.
       process.kill(-child.pid!, 'SIGINT');
+      await new Promise((done) => setTimeout(done, 20));
+      process.kill(child.pid!, 'SIGINT');
       expect(await ended).toBe(0);
     };
-    const processes = (): string[][] =>
-      spawnSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
-        .stdout.split('\n')
-        .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-        .flatMap((found) => (found ? [found.slice(1)] : []));
     // Killed, it takes everybody with it; what it has in its folder the next one finds again.
     const once = start();
     await once.urls;

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { type Clock, type Locked, type Observer, lockFolder, steadyClock } from 'revisit/ports';
 import { sendResult } from './dispatch/by-hand.ts';
 import { Intake, type Task } from './dispatch/intake.ts';
-import { type Beginner, HeldLeave } from './dispatch/leave.ts';
+import { type Beginner, HeldLeave, turnsElsewhere } from './dispatch/leave.ts';
 import { Once, type Pieces } from './dispatch/once.ts';
 import { streams, subjects, workingEveryMs } from './dispatch/streams.ts';
 import { pieces } from './dispatch/wire.ts';
@@ -40,7 +40,7 @@ const patrolMsMax = 500;
 
 export async function runObserver(command: ObserverCommand, signal: AbortSignal): Promise<Parting> {
   const clock = steadyClock;
-  const joined = await join(command, 'observer');
+  const joined = await join(command, 'observer', signal);
   if (joined.kind !== 'joined') return joined;
   const { connection, name } = joined;
   const held = holdName(command.folder, name);
@@ -65,7 +65,9 @@ export async function runObserver(command: ObserverCommand, signal: AbortSignal)
   }
   const pulse = new Pulse(clock);
   const observer = command.observer(clock, () => pulse.isDrowsy);
-  const lookout = new Lookout(observer, command.judge, clock, journal);
+  const lookout = new Lookout(observer, command.judge, clock, journal, (site) =>
+    turnsElsewhere({ connection, clock, name }, site),
+  );
   const untold = journal.findings().length;
   command.log('info', 'observer at work', { name, ...(untold > 0 ? { untold } : {}) });
   // The one before may have asked a site a moment before it ended; it stamped the journal at every word.

@@ -10,7 +10,7 @@ export interface RobotCommand extends Joining {
 }
 
 export async function runRobot(command: RobotCommand, signal: AbortSignal): Promise<Parting> {
-  const joined = await join(command, 'robot');
+  const joined = await join(command, 'robot', signal);
   if (joined.kind !== 'joined') return joined;
   const { connection, name } = joined;
   const clock = steadyClock;

@@ -97,17 +97,24 @@ describe.skipIf(locate('nats-server') === undefined)('two coordinators answer as
     // Both hear the one robot, each for its own sites; alone neither has asked for as much as it has answered to both.
     for (const at of [one, two])
       await eventually(async () => {
-        const { crew, wanted, missing } = await read<{
+        const { crew, wanted, there, robots, requestsMax, missing } = await read<{
           crew: { name: string; process: string; looks: number; looksLastMinute: number; lastHeardAt: string }[];
           wanted: number;
+          there: number;
+          robots: number;
+          requestsMax: number;
           missing: number;
         }>(at, '/api/robots');
+        // One process, to which two coordinators give up to 64 requests each.
+        expect([robots, requestsMax]).toEqual(missing === 0 ? [128, 128] : [64, 64]);
         const alone = await Promise.all([one, two].map((each) => metric(each, 'revisit_probes_sent_total')));
         const each = await Promise.all([one, two].map((other) => metric(other, 'revisit_robots_wanted')));
         const [robot] = crew;
         return (
           missing === 0 &&
           crew.length === 1 &&
+          there === 1 &&
+          (await metric(at, 'revisit_robots_there')) === 1 &&
           robot!.looks > Math.max(...alone) &&
           robot!.looksLastMinute > 0 &&
           Math.abs(Date.parse(robot!.lastHeardAt) - Date.now()) < 60_000 &&

@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type NatsConnection, headers, nkeys } from '@nats-io/transport-node';
 import { type Observation, type Probe, systemClock } from 'revisit/ports';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,9 +12,10 @@ import { leash } from '../../../daemon/src/trial/leash.ts';
 import { locate } from '../../../../house/provision.ts';
 import { Carrier } from '../dispatch/carrier.ts';
 import { link } from '../dispatch/link.ts';
+import { serveReaders } from '../dispatch/reader-consumers.ts';
 import { sealWith } from '../dispatch/seal.ts';
 import { consumers, ensureErrands, ensureStreams, shardOf, streams, subjects } from '../dispatch/streams.ts';
-import { packObservation, packProbe } from '../dispatch/wire.ts';
+import { packObservation } from '../dispatch/wire.ts';
 import { runRobot } from '../robot-command.ts';
 import { runObserver } from '../observer-command.ts';
 import { packErrand } from '../observers/errand.ts';
@@ -78,6 +79,7 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       const home = await as('home');
       await ensureStreams(home);
       await ensureErrands(home, 'near');
+      serveReaders(home);
     });
     afterAll(async () => {
       await Promise.all(connections.map((connection) => connection.close()));
@@ -225,38 +227,77 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       expect(await hear(near, subjects.ask('far'))).toBe('refused');
     });
 
-    test('a reader follows the changes and cannot write them; what a robot has sent there it does not see', async () => {
-      const reader = await as('reader');
-      const home = await as('home');
-      const probe = { id: 'q', url: 'https://q.example/', site: 'q.example', pageIds: [], atMs: 0, validators: {} };
-      await jetstream(home).publish(subjects.probe(2), packProbe(probe));
-      // Whoever pulls says where the messages are to go.
-      const manager = await jetstreamManager(home);
-      const before = (await manager.streams.info(streams.changes)).state.messages;
-      const r1 = await as('r1');
-      r1.publish(`$JS.API.CONSUMER.MSG.NEXT.${streams.probes}.${consumers.robots}`, '1', { reply: subjects.change(0) });
-      await eventually(async () => (await manager.streams.info(streams.changes)).state.messages > before);
-      expect(await say(home, subjects.change(0))).toBe('taken');
-      const changes = { filter_subject: subjects.change('>') };
-      const readers = await jetstreamManager(reader, { checkAPI: false });
-      await readers.consumers.add(streams.changes, {
-        durable_name: 'mine',
-        ack_policy: AckPolicy.Explicit,
-        ...changes,
-      });
-      for (const name of ['mine', { filter_subjects: subjects.change('>') }]) {
-        const consumer = await jetstream(reader).consumers.get(streams.changes, name as string);
-        const message = await consumer.next({ expires: 2_000 });
-        expect([message?.subject, message?.string()]).toEqual([subjects.change(0), 'x']);
-        message!.ack();
-      }
-      const all = { durable_name: 'all', ack_policy: AckPolicy.Explicit };
-      await expect(readers.consumers.add(streams.changes, all)).rejects.toThrow(/[Pp]ermission/);
-      const probes = { ...all, filter_subject: subjects.probe(2) };
-      await expect(readers.consumers.add(streams.changes, probes)).rejects.toThrow(/[Pp]ermission/);
-      expect(await say(reader, subjects.change(0))).toBe('refused');
-      await manager.streams.purge(streams.probes);
-    });
+    /** Every subject to which the key may write, as the servers read it, with something for each wildcard; of acknowledgements those of nothing. */
+    function writable(name: string): readonly string[] {
+      const { publicKey } = readKey(readFileSync(join(folder, `${name}.nk`), 'utf8'))!;
+      const accounts = readFileSync(join(folder, 'accounts.conf'), 'utf8');
+      const allowed = new RegExp(`nkey: ${publicKey}, permissions: \\{ publish: (\\[.*?\\])`).exec(accounts)![1]!;
+      return (JSON.parse(allowed) as string[]).map(filled);
+    }
+
+    const filled = (subject: string): string =>
+      subject.replace('.reader.>', '.reader.create').replace('.>', '.1.999.999.1.0').replaceAll('*', '0');
+
+    /** Every subject that is imported somewhere, under the name that it has there. */
+    const imported = (): readonly string[] =>
+      [...readFileSync(join(folder, 'accounts.conf'), 'utf8').matchAll(/ to: "(.*?)"/g)].map(([, to]) => filled(to!));
+
+    test.each(['r1', 'near', 'reader'])(
+      'whatever %s asks, the servers do nothing for its answers that it may not do itself',
+      async (name) => {
+        const home = await as('home');
+        const manager = await jetstreamManager(home);
+        const attacker = await as(name);
+        const carrier = new Carrier(home, systemClock, seal);
+        for (const shard of [0, 1]) carrier.admit(shard);
+        for (const subject of [subjects.change(0), subjects.probe(2), subjects.errand('near')])
+          await say(home, subject);
+        await jetstream(home).publish(subjects.observation(5, 'r2'), 'x');
+        const kept = async (): Promise<readonly number[]> => {
+          const all = [streams.changes, streams.probes, streams.errands].map((stream) => manager.streams.info(stream));
+          return (await Promise.all(all)).map(({ state }) => state.messages);
+        };
+        const results = async (): Promise<number> =>
+          (await manager.streams.info(streams.observations, { subjects_filter: subjects.observation('*', 'r2') })).state
+            .subjects?.[subjects.observation(5, 'r2')] ?? 0;
+        const given = await jetstream(home).consumers.get(streams.observations, consumers.shard(5));
+        // One that nobody has acknowledged, though a coordinator has it.
+        const { reply } = (await given.next({ expires: 2_000 }))! as unknown as { readonly reply: string };
+        const before = [await kept(), await results()];
+        const heard: string[] = [];
+        for (const place of [subjects.notice, subjects.part, 'revisit.change.*'])
+          home.subscribe(place, { callback: (_, { subject }) => void heard.push(subject) });
+        await home.flush();
+        const stolen = [
+          ...Object.values(streams).flatMap((stream) => [
+            `$JS.API.STREAM.PURGE.${stream}`,
+            `$JS.API.STREAM.DELETE.${stream}`,
+          ]),
+          `$JS.API.CONSUMER.DELETE.${streams.probes}.${consumers.robots}`,
+          subjects.change(0),
+          subjects.notice,
+          subjects.part,
+          reply,
+          ...imported(),
+        ];
+        for (const subject of writable(name))
+          for (const reply of stolen)
+            for (const words of ['', '{}', 'x 1', '{"batch":1,"no_wait":true}'])
+              attacker.publish(subject, words, { reply });
+        await attacker.flush();
+        await systemClock.sleep(500);
+        await manager.consumers.info(streams.probes, consumers.robots);
+        expect([await kept(), await results()]).toEqual(before);
+        expect(heard).toEqual([]);
+        await carrier.close();
+        // With what was asked of them and never ends.
+        for (const stream of [streams.probes, streams.errands, streams.observations])
+          await manager.streams.delete(stream);
+        await ensureStreams(home);
+        await ensureErrands(home, 'near');
+        await home.close();
+      },
+    );
 
     test.each([
       ['r1.nk', ['--name', 'r9'], /--name r9: the key is that of robot r1 \(--nats-key \S*r1.nk\)/],
@@ -358,6 +399,18 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       await systemClock.sleep(500);
       expect(looks).toBe(stopped);
       expect(readFileSync(join(folder, 'east.findings'), 'utf8').split('\n').length).toBeGreaterThan(3);
+    });
+
+    test('a key that is made while the servers run opens what it is for as soon as they have read of it', async () => {
+      const carrier = new Carrier(await as('home'), systemClock, seal);
+      carrier.admit(4);
+      keys.add('robot', 'late');
+      child.kill('SIGHUP');
+      const open = async (): Promise<NatsConnection | undefined> => as('late').catch(() => undefined);
+      const late = await eventually(open);
+      expect(await say(late, subjects.observation(4, 'late'))).toBe('taken');
+      expect((await late.request(subjects.begin(4, 'late'), 'x p')).string()).toBe('no');
+      await carrier.close();
     });
 
     test('a key that was taken back opens nothing', async () => {

@@ -94,6 +94,8 @@ export class Carrier implements Observer {
   readonly #hands: Subscription;
   /** A look has come of which nobody waits for the answer any more. */
   onLate: (observation: Observation) => void = () => {};
+  /** Gives the next turn at a site to one that was led there, in so many milliseconds; nobody has one until the loop runs. */
+  turn: (site: string) => Promise<number | undefined> = () => Promise.resolve(undefined);
   /** Who knows which sites are observed from elsewhere; nobody's until the loop runs. */
   fleet: Fleet | undefined;
   readonly #reach: Reach;
@@ -148,6 +150,7 @@ export class Carrier implements Observer {
         clock: this.#clock,
         begun: (who) => this.#alive.heard(who, this.#clock.nowMs()),
         isSilent: (who) => this.#isSilent(who),
+        turn: (site) => this.turn(site),
         result: (message) => this.#arrived(message),
       }),
     );

@@ -26,6 +26,7 @@ test('counts what each robot answered, in all and in the last minute, and what i
     {
       name: 'r1',
       process: 'm-1',
+      sinceMs: startMs,
       looks: 90,
       looksLastMinute: 59,
       handedBack: 1,
@@ -35,6 +36,7 @@ test('counts what each robot answered, in all and in the last minute, and what i
     {
       name: 'r2',
       process: 'm-1',
+      sinceMs: startMs + 90_000,
       looks: 1,
       looksLastMinute: 1,
       handedBack: 0,

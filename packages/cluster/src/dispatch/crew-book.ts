@@ -16,6 +16,8 @@ const processForm = /^[\w.-]{1,80}$/;
 interface Robot {
   readonly name: string;
   readonly process: string;
+  /** When it was first heard of, or again after it was forgotten. */
+  readonly sinceMs: number;
   readonly lately: Lately;
   looks: number;
   handedBack: number;
@@ -46,7 +48,8 @@ export class CrewBook {
     const process = processForm.test(said) ? said : '';
     const key = `${name} ${process}`;
     const known = this.#robots.get(key);
-    const robot = known ?? { name, process, lately: new Lately(60_000), looks: 0, handedBack: 0, lastHeardMs: nowMs };
+    const counts = { sinceMs: nowMs, lately: new Lately(60_000), looks: 0, handedBack: 0, lastHeardMs: nowMs };
+    const robot = known ?? { name, process, ...counts };
     robot.lastHeardMs = nowMs;
     this.#robots.delete(key);
     this.#robots.set(key, robot);

@@ -13,6 +13,9 @@
  *   back   whoever began it has fallen silent, or another coordinator let it go out, and nobody knows who has begun it: it is
  *          to be handed back unlooked
  *
+ * Redirects, and the parts of a page, may lead to sites of other shards, which others ask as well: each request there needs a turn of
+ * whoever holds the site, who spaces them all. It is booked, and waited for with nothing held that others need.
+ *
  * On the same way robots say every two seconds that they are there.
  */
 import { randomBytes } from 'node:crypto';
@@ -43,6 +46,12 @@ const askMsMax = 20_000;
 export const leaveMs = 2_000;
 /** What is asked again by one that has begun. */
 const goingOn = 'on';
+/** What is asked in place of a probe's id by one who was led to another site. */
+const turnAt = '-';
+/** A turn that was not used within this is over: others have theirs behind it. */
+const turnLastsMs = 500;
+/** Where none is to be had, it is asked for again no sooner: a look there takes as long. */
+const turnRestMs = 500;
 
 export interface Beginner {
   readonly connection: NatsConnection;
@@ -57,10 +66,12 @@ export class HeldLeave {
   #endsMs = -Infinity;
   #isOver = false;
   #renewing: Promise<void> | undefined;
+  readonly #elsewhere: (site?: string) => Promise<true | 'later'>;
 
   constructor(beginner: Beginner, probe: Pick<Probe, 'id' | 'site'>) {
     this.#beginner = beginner;
     this.#probe = probe;
+    this.#elsewhere = turnsElsewhere(beginner, probe.site);
   }
 
   /** Before the look: asks until somebody answers, and while another is at it; what nobody answers for is to be handed back. */
@@ -69,7 +80,9 @@ export class HeldLeave {
   }
 
   /** Heard before each of its requests. Where it could not be had again once, it is over. */
-  readonly mayAsk: MayAsk = Object.assign(() => this.#holds(), { isCurrent: () => this.#isCurrent });
+  readonly mayAsk: MayAsk = Object.assign(async (site?: string) => (await this.#holds()) && this.#elsewhere(site), {
+    isCurrent: () => this.#isCurrent,
+  });
 
   get #isCurrent(): boolean {
     return !this.#isOver && this.#beginner.clock.nowMs() < this.#endsMs;
@@ -112,6 +125,41 @@ export class HeldLeave {
   }
 }
 
+/** For one look of whoever has leave at its own site: others are asked when it is its turn there. */
+export function turnsElsewhere(beginner: Beginner, ownSite: string): (site?: string) => Promise<true | 'later'> {
+  const bookedMs = new Map<string, number>();
+  let restUntilMs = -Infinity;
+  const { clock } = beginner;
+  return async (site) => {
+    if (site === undefined || site === ownSite) return true;
+    const knownMs = bookedMs.get(site);
+    const isOver = knownMs === undefined || clock.nowMs() > knownMs + turnLastsMs;
+    if (isOver && clock.nowMs() < restUntilMs) return 'later';
+    const atMs = isOver ? await bookTurn(beginner, site) : knownMs;
+    bookedMs.delete(site);
+    if (atMs === undefined) {
+      restUntilMs = clock.nowMs() + turnRestMs;
+      return 'later';
+    }
+    if (clock.nowMs() >= atMs) return true;
+    bookedMs.set(site, atMs);
+    return 'later';
+  };
+}
+
+/** From when on the site may be asked; undefined where nobody says so. */
+async function bookTurn({ connection, clock, name }: Beginner, site: string): Promise<number | undefined> {
+  const words = [unmistakable, turnAt, site].join(' ');
+  try {
+    const heard = await connection.request(subjects.begin(shardOf(site), name), words, { timeout: answerMsMax });
+    const waitMs = Number.parseInt(heard.string(), 10);
+    return waitMs >= 0 ? clock.nowMs() + waitMs : undefined;
+  } catch {
+    // Nobody holds the shard, or the servers are away.
+    return undefined;
+  }
+}
+
 /** A probe that went out, as far as its beginning goes. */
 export interface Beginnable {
   /** Who alone may begin it; undefined for any robot. */
@@ -140,6 +188,8 @@ export interface LeaveGiver {
   /** Hears who has begun something. */
   readonly begun: (who: string) => void;
   readonly isSilent: (who: string) => boolean;
+  /** Gives the next turn at a site to one that was led there, in so many milliseconds. */
+  readonly turn: (site: string) => Promise<number | undefined>;
   /** Takes a result that came by hand. */
   readonly result: (message: Msg) => void;
 }
@@ -150,9 +200,12 @@ export const whoIs = (name: string, process: string): string => `${name} ${proce
 /** Said of a result that came by hand. */
 export const taken = 'taken';
 
+/** Where clients hear, and what servers put in place of it between accounts, which nobody else may name. */
+const inboxes = ['_INBOX', '_R_.'];
+
 /** To whoever asked, and nowhere else: who asks says where the answer goes, and a coordinator may write everywhere. */
 export function answer(message: Msg, words: string | Uint8Array): void {
-  if (message.reply?.startsWith('_INBOX')) message.respond(words);
+  if (inboxes.some((prefix) => message.reply?.startsWith(prefix))) message.respond(words);
 }
 
 /** Answers for the shard until the subscription ends. */
@@ -169,6 +222,10 @@ export function hearBeginners(connection: NatsConnection, shard: number, giver: 
       const name = message.subject.split('.').at(-1)!;
       if (id === '') return giver.there(name, process);
       if (!giver.surelyHolds()) return;
+      if (id === turnAt) {
+        void giver.turn(more ?? '').then((waitMs) => answer(message, String(waitMs ?? 'none')));
+        return;
+      }
       const open = giver.openOf(id);
       const leave = leaveOf(open, name, process, more === goingOn, giver.isSilent);
       if (open && leave === 'yes') {

@@ -8,14 +8,22 @@ import {
   nkeyAuthenticator,
 } from '@nats-io/transport-node';
 import { steadyClock } from 'revisit/ports';
+import { certificatesIn } from '../access/certificate-file.ts';
 import { inboxOf } from '../access/grants.ts';
 import { type HeldKey, readKey } from '../access/key-file.ts';
+import { strangerAmong } from './greeting.ts';
+import { ServerIdentity } from './server-identity.ts';
 
 /** A link that was cut without a word is noticed after three of these, and tried again at this pace. */
 const pingEveryMs = 2_000;
 const reconnectEveryMs = 500;
 const leaveMsMax = 2_000;
 const connectMsMax = 5_000;
+/**
+ * Tries before the first connection, beside one for each given address: after so many the key was taken back since it was tried,
+ * and the client would go on among the servers that it is told of, without a pause.
+ */
+const strayTriesMax = 10;
 /** Servers that are told one after the other of keys need no longer; whoever starts the process again lets it try again. */
 const refusedMsMax = 5_000;
 
@@ -70,7 +78,8 @@ function isAddress(server: string): boolean {
   return schemes.includes(schemeOf(server)) && (URL.canParse(`http://${rest}`) || URL.canParse(`http://[${rest}]`));
 }
 
-export async function link(options: LinkOptions, name: string): Promise<Linked> {
+/** Once the signal is there no try begins any more; one that has begun ends by itself within seconds. */
+export async function link(options: LinkOptions, name: string, signal?: AbortSignal): Promise<Linked> {
   const { nats, natsKey, natsCa } = options;
   const failed = (sentence: string) => ({ kind: 'failed' as const, sentence });
   const unread = (option: string, file: string, error: unknown): Linked =>
@@ -98,25 +107,44 @@ export async function link(options: LinkOptions, name: string): Promise<Linked> 
   } catch (error) {
     return unread('nats-ca', natsCa!, error);
   }
+  if (ca !== undefined && certificatesIn(ca).length === 0)
+    return failed(`--nats-ca ${natsCa}: it holds no certificates; a file of them in PEM is expected`);
+  const stranger = await strangerAmong(servers, connectMsMax, signal);
+  if (stranger !== undefined) {
+    const seconds = connectMsMax / 1000;
+    const sentence = `--nats ${stranger}: nobody there speaks NATS, whose servers greet whoever connects: within ${seconds} s none did`;
+    return { ...failed(sentence), away: true };
+  }
+  const identity = new ServerIdentity();
   const known = {
     name: `revisit ${name}`,
     timeout: connectMsMax,
     ...(key ? { authenticator: nkeyAuthenticator(key.seed), inboxPrefix: inboxOf(key.publicKey) } : {}),
     // The client itself makes nothing of the scheme, and would go on in plain text where a server offers no more.
-    ...(secret || ca !== undefined ? { tls: ca === undefined ? {} : { ca } } : {}),
+    ...(secret || ca !== undefined ? { tls: { ...identity.tls, ...(ca === undefined ? {} : { ca }) } } : {}),
+    reconnectToServer: identity.dials,
   };
+  const pace = pacing();
+  let [tries, opened] = [0, false];
   try {
-    if (servers.length > 1) await tryEach(servers, known);
+    await tryEach(servers, known, signal);
     const connection = await connect({
       servers,
       ...known,
       maxReconnectAttempts: -1,
       // Two refusals in a row would end it for good, without a word, also where the key was away for a moment only.
       ignoreAuthErrorAbort: true,
-      ...pacing(),
+      ...pace,
+      reconnectToServer: (pool, info) => {
+        if (!opened && (signal?.aborted || ++tries > servers.length + strayTriesMax))
+          throw new Error('nobody lets us in');
+        pace.reconnectToServer();
+        return identity.dials(pool, info);
+      },
       pingInterval: pingEveryMs,
       maxPingOut: 2,
     });
+    opened = true;
     return { kind: 'linked', connection, key };
   } catch (error) {
     if (!(error instanceof AuthorizationError))
@@ -125,12 +153,20 @@ export async function link(options: LinkOptions, name: string): Promise<Linked> 
   }
 }
 
-/** One by one, until one lets us in: among several that refuse, the client would go round for ever without a word. */
-async function tryEach(servers: readonly string[], known: ConnectionOptions): Promise<void> {
+/**
+ * One by one, until one lets us in: among several that refuse, the client would go round for ever without a word. So it would with
+ * one address of several servers, as each that refuses tells of the others.
+ */
+async function tryEach(
+  servers: readonly string[],
+  known: ConnectionOptions,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   let failure: unknown;
   for (const server of servers) {
+    signal?.throwIfAborted();
     try {
-      const connection = await connect({ ...known, servers: server, reconnect: false });
+      const connection = await connect({ ...known, servers: server, reconnect: false, ignoreClusterUpdates: true });
       return await connection.close();
     } catch (error) {
       // That a key is refused says more than that a server is away.

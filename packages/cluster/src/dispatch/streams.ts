@@ -10,6 +10,7 @@
  *                              without a probe, that a robot is there; a result that the queue does not take
  *   revisit.hand.KIND.NAME     unkept: who is alive, and takes by hand the probes or errands that the queues do not hand on
  *   revisit.change.SHARD       the log of changes, for anyone who may read it
+ *   revisit.reader.NAME.WHAT   unkept: a reader wants its consumer of the changes made, described or removed
  *   revisit.notice             unkept words between coordinators: a page was edited, a change was kept
  *   revisit.part               questions between coordinators, each of which answers for its part
  *
@@ -53,6 +54,7 @@ export const subjects = {
   begin: (shard: number | '*', name: string) => `revisit.begin.${shard}.${name}`,
   hand: (kind: HandedKind | '*', name: string) => `revisit.hand.${kind}.${name}`,
   change: (shard: number | '>') => `revisit.change.${shard}`,
+  reader: (name: string, what: string) => `revisit.reader.${name}.${what}`,
   notice: 'revisit.notice',
   part: 'revisit.part',
   errand: (observer: string) => `revisit.errand.${observer}`,
@@ -75,7 +77,7 @@ export const sameWithinMs = 10 * 60_000;
 /** Results that nobody fetched for a day are of no use: their pages have been looked at again. */
 const resultsMaxAgeMs = 24 * 3_600_000;
 /** How long a reader of the stream of changes may be away; the log itself is kept for ever. */
-const changesMaxAgeMs = 30 * 24 * 3_600_000;
+export const changesMaxAgeMs = 30 * 24 * 3_600_000;
 
 async function ensureStream(
   manager: JetStreamManager,
@@ -102,6 +104,9 @@ async function ensureStream(
   }
 }
 
+export const ensureChanges = (manager: JetStreamManager, replicas: number): Promise<void> =>
+  ensureStream(manager, streams.changes, 'revisit.change.*', RetentionPolicy.Limits, changesMaxAgeMs, replicas);
+
 /** Brings streams and consumers into being, kept by so many servers each; several processes may do so at once. */
 export async function ensureStreams(
   connection: NatsConnection,
@@ -126,7 +131,7 @@ export async function ensureStreams(
     resultsMaxAgeMs,
     replicas,
   );
-  await ensureStream(manager, streams.changes, 'revisit.change.*', RetentionPolicy.Limits, changesMaxAgeMs, replicas);
+  await ensureChanges(manager, replicas);
   await manager.consumers.add(streams.probes, {
     durable_name: consumers.robots,
     ack_policy: AckPolicy.Explicit,

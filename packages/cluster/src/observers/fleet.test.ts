@@ -254,6 +254,25 @@ describe('a fleet', () => {
       expect(warned).toEqual([]);
     });
 
+    test('that its site turned it away is believed, for ten minutes at most', async () => {
+      for (const [forMs, heldMs] of [
+        [25_000, 25_000],
+        [86_400_000, 600_000],
+      ] as const) {
+        fleet.fromHome(look(800));
+        await clock.runUntil(clock.nowMs() + 86_400_001);
+        fleet.heard('near', word);
+        expect((await route())?.observer).toBe('near');
+        const { probe: _probe, ...seen } = look(2);
+        const siteUntilMs = seen.endedAtMs + forMs;
+        const outcome = { kind: 'refused', fault: { code: 'turned-away', sentence: 'x' }, siteUntilMs } as const;
+        const counts = { agoMs: 0, looks: 1, overMs: 0, wholeBytes: 250, more: 0 };
+        const report = { observation: { ...seen, outcome }, what: 'no-body', fingerprint: '', ...counts } as const;
+        const held = { kind: 'refused', siteUntilMs: seen.endedAtMs + heldMs };
+        expect(fleet.read('near', packReport(report, new Uint8Array()), probe)).toMatchObject({ outcome: held });
+      }
+    });
+
     test('nor is it believed that a page is gone, or that its site must be left alone', async () => {
       for (const outcome of [
         { kind: 'gone', status: 404 },
@@ -334,7 +353,10 @@ describe('a fleet', () => {
     });
     fleet.sent('near', 300);
     expect(fleet.read('near', report(2), probe)).toMatchObject({ outcome: { kind: 'fetched', body } });
-    expect(fleet.reports()).toMatchObject([{ name: 'near', state: 'there', sites: ['a.example'], looks: 20 }]);
+    // Four trials and this one; it has told others, or the process before this, of more.
+    fleet.heard('near', { ...word, looks: 900, reports: 486 });
+    const counts = { looks: 20, reports: 5, sinceMs: 1e12 };
+    expect(fleet.reports()).toMatchObject([{ name: 'near', state: 'there', sites: ['a.example'], ...counts }]);
     expect(fleet.reports()[0]!.savedBytes).toBeGreaterThan(78_000);
     // What it has found is asked for.
     fleet.heard('near', { ...word, stirred: ['x', 'unknown'] });

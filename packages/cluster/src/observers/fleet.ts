@@ -37,6 +37,8 @@ const looksPerErrand = 4;
 const unplannedMs = 60_000;
 /** One errand in so many is carried out from home instead, to compare. */
 const auditEvery = 50;
+/** Then home asks the site itself: one that is only tried could keep a site shut by saying so. */
+const doubtedHoldMsMax = 600_000;
 
 /** For the eyes of somebody who may want to watch the page: it is no look, so nothing that looks are held against follows from it. */
 const isPeek = ({ pageIds }: Probe): boolean => pageIds.length === 0;
@@ -284,6 +286,7 @@ export class Fleet {
     member.reportBytes += bytes.length;
     member.wholeBytes += report.wholeBytes;
     member.looks += report.looks;
+    member.reports++;
     const book = this.#site(probe.site);
     const from = fromOf(book, observer);
     const first = from.latency.mean === undefined;
@@ -306,6 +309,12 @@ export class Fleet {
     const isBelieved = isOurs || (report.given !== undefined && book.past.has(observer));
     if (isBygone && (isBelieved || book.claims.isOvertaken(probe.url, observer)))
       return this.#past(member, received, { ...told, requests }, isBelieved);
+    const isTurnedAway = outcome.kind === 'refused' && outcome.fault.code === 'turned-away';
+    // That a site turned somebody away is believed of anybody, for a while: home could find out only by asking it.
+    if (!isOurs && isTurnedAway && outcome.siteUntilMs !== undefined) {
+      const siteUntilMs = Math.min(outcome.siteUntilMs, report.observation.endedAtMs + doubtedHoldMsMax);
+      return { ...told, requests, outcome: { ...outcome, siteUntilMs } };
+    }
     if (!isOurs && !isPeek(probe) && this.#claims(observer, book, probe, report))
       return back('Home looks before it is believed.');
     if (outcome.kind !== 'fetched') return { ...told, ...this.#arrivals.read(probe, observer, report), requests };

@@ -61,6 +61,7 @@ export class Lookout {
   readonly #judge: Judge;
   readonly #clock: Clock;
   readonly #journal: Journal | undefined;
+  readonly #leaveAway: ((site: string) => MayAsk) | undefined;
   readonly #places = new Map<string, Place>();
   /** Called when there is something new to tell. */
   onFound: () => void = () => {};
@@ -69,11 +70,13 @@ export class Lookout {
   #wholeBytes = 0;
   #sentBytes = 0;
 
-  constructor(observer: Observer, judge: Judge, clock: Clock, journal?: Journal) {
+  /** `leaveAway`: within mandates it asks nobody for leave at their own sites, but sites that redirects lead to are others'. */
+  constructor(observer: Observer, judge: Judge, clock: Clock, journal?: Journal, leaveAway?: (site: string) => MayAsk) {
     this.#observer = observer;
     this.#judge = judge;
     this.#clock = clock;
     this.#journal = journal;
+    this.#leaveAway = leaveAway;
     for (const { id, finding } of journal?.findings() ?? []) this.#restore(id, finding);
   }
 
@@ -261,7 +264,8 @@ export class Lookout {
     // A look that an errand asked for before its time was that one: the mandate's looks are no more for being asked.
     const beganMs = this.#clock.nowMs();
     place.nextMs = Math.max(beganMs, place.nextMs) + place.mandate.everyMs;
-    const observation = await this.#observer.observe({ ...place.probe, validators }, undefined, mayAsk);
+    const leave = mayAsk ?? this.#leaveAway?.(place.probe.site);
+    const observation = await this.#observer.observe({ ...place.probe, validators }, undefined, leave);
     place.lookedMs = beganMs;
     place.requests += observation.requests;
     if (observation.requests > 0) {

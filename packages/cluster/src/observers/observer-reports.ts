@@ -30,16 +30,17 @@ export function reportsOf(
     const sites = [...books].filter(([, book]) => book.observer === member.name).map(([site]) => site);
     if (sites.length === 0 && nowMs - member.heardMs > silentMsMax) return [];
     const linkBytes = member.errandBytes + member.reportBytes;
-    const { places, reports } = member.word;
     return {
       name: member.name,
       state: roster.standing(member),
       // One that has said that it leaves counts as never heard.
       lastHeardMs: Number.isFinite(member.heardMs) ? member.heardMs : null,
       sites,
-      places,
+      places: member.word.places,
+      // The observer's own count is of its whole life, and would not go with the others.
       looks: member.looks,
-      reports,
+      reports: member.reports,
+      sinceMs: member.sinceMs,
       latencyMs: member.latency.mean === undefined ? null : member.latency.mean * 1000,
       linkBytes,
       savedBytes: Math.max(0, member.wholeBytes - linkBytes),

@@ -43,6 +43,8 @@ export function readWord(text: string): Word | undefined {
 
 export interface Member {
   readonly name: string;
+  /** When it was first heard of; bytes, looks and reports are counted from then on. */
+  readonly sinceMs: number;
   heardMs: number;
   word: Word;
   readonly latency: Measured;
@@ -56,6 +58,7 @@ export interface Member {
   reportBytes: number;
   wholeBytes: number;
   looks: number;
+  reports: number;
 }
 
 export interface RosterParts {
@@ -91,6 +94,7 @@ export class Roster {
     else {
       this.#members.set(name, {
         name,
+        sinceMs: this.#parts.clock.nowMs(),
         heardMs,
         word,
         latency: new Measured('delay'),
@@ -103,6 +107,7 @@ export class Roster {
         reportBytes: 0,
         wholeBytes: 0,
         looks: 0,
+        reports: 0,
       });
       this.#parts.log('info', 'an observer is there', { observer: name });
     }

@@ -46,6 +46,15 @@ export function changesBefore(
   return read(connection, `sequence < $1`, 'sequence DESC', [before, limit], pageId);
 }
 
+/** The place of the first entry that was seen at this time or later. Reads the whole log, where nobody has to ask often. */
+export async function firstSince(connection: Connection, atMs: number): Promise<number | undefined> {
+  const rows = await connection.query<{ first: number | null }>(
+    'SELECT min(sequence) AS first FROM changes WHERE at >= $1',
+    [atMs],
+  );
+  return rows[0]!.first ?? undefined;
+}
+
 async function read(
   connection: Connection,
   where: string,

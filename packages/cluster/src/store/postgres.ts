@@ -36,7 +36,7 @@ import {
 import { allShards, shardOf } from '../dispatch/streams.ts';
 import { readVersion } from './archive.ts';
 import { type Connection, type Sql, faultOf } from './connection.ts';
-import { append, changesAfter, changesBefore } from './log.ts';
+import { append, changesAfter, changesBefore, firstSince } from './log.ts';
 import { activityOf, looksOf, siteHours } from './look-packs.ts';
 import { keepLooks } from './looks.ts';
 import { PostgresOutbox } from './outbox.ts';
@@ -195,6 +195,11 @@ export class PostgresStore implements Store {
 
   changes(query: Parameters<Store['changes']>[0]): Promise<readonly Change[]> {
     return changesAfter(this.#connection, query);
+  }
+
+  /** The place in the log of the first change that was seen at this time or later. */
+  changesSince(atMs: number): Promise<number | undefined> {
+    return firstSince(this.#connection, Math.floor(atMs));
   }
 
   latestChanges(query: Parameters<Store['latestChanges']>[0]): Promise<readonly Change[]> {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { loopbackWeb, serve, type LoopbackWeb, type Serving } from '../../../daemon/src/trial/command.ts';
 import { leash } from '../../../daemon/src/trial/leash.ts';
 import { type Cable, cable } from './cable.ts';
+import { CrewKeys } from './crew-keys.ts';
 import { type NatsServer, startNats } from './nats-server.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { type TroubledLink, troubledLink } from './troubled-link.ts';
@@ -58,6 +59,8 @@ interface Servers {
   readonly web: LoopbackWeb;
   readonly postgres: PostgresServer;
   readonly nats: NatsServer;
+  /** Undefined where NATS lets everybody in. */
+  readonly keys: CrewKeys | undefined;
   /** Everybody's way to NATS and to PostgreSQL, as coordinators and robots take it. */
   readonly toNats: TroubledLink;
   readonly toPostgres: TroubledLink;
@@ -81,19 +84,21 @@ export class Crew {
     this.servers = servers;
   }
 
-  /** Two coordinators, two robots and two observers, each of which has a link of its own. */
-  static async start(luck: () => number): Promise<Crew> {
-    const [web, postgres, nats] = await Promise.all([
+  /** Two coordinators, two robots and two observers, each of which has a link of its own; `hasKeys`: and a key of its own. */
+  static async start(luck: () => number, hasKeys: boolean): Promise<Crew> {
+    const making = hasKeys ? CrewKeys.make(observerNames) : Promise.resolve(undefined);
+    const [web, postgres, keys, nats] = await Promise.all([
       loopbackWeb('0.0.0.0', delayMs),
       startPostgres(),
-      startNats('0.0.0.0'),
+      making,
+      making.then((made) => startNats('0.0.0.0', made)),
     ]);
     const natsAt = { host: '127.0.0.1', port: Number(new URL(nats.url).port) };
     const toNats = await troubledLink(natsAt, 'nats', luck);
     const toPostgres = await troubledLink({ host: '127.0.0.1', port: postgres.port });
     const store = (await postgres.database('cluster')).replace(String(postgres.port), String(toPostgres.port));
     const wired = await cable(process.pid % 250, natsAt.port);
-    const crew = new Crew({ web, postgres, nats, toNats, toPostgres, store, cable: wired });
+    const crew = new Crew({ web, postgres, nats, keys, toNats, toPostgres, store, cable: wired });
     await Promise.all([crew.coordinator(), crew.coordinator()]);
     crew.robot();
     crew.robot();
@@ -115,7 +120,7 @@ export class Crew {
 
   /** `skewSeconds`: how far its clock is off. */
   robot(skewSeconds = 0): void {
-    const robot = this.#run(['robot', '--nats', this.#natsUrl], skewSeconds);
+    const robot = this.#run(['robot', '--nats', this.#natsUrl, ...(this.servers.keys?.nextRobot() ?? [])], skewSeconds);
     this.robots.push(robot);
     // One that found no server in time ends with a sentence, and is started again by whoever looks after it.
     robot.once('close', (code) => {
@@ -132,15 +137,16 @@ export class Crew {
     const silence = ['--lease', `${leaseMs}ms`, '--mandate', `${mandateMs}ms`, '--log-level', 'silent'];
     const way = await troubledLink({ host: '127.0.0.1', port: this.servers.toNats.port });
     const nats = `nats://127.0.0.1:${way.port}`;
-    const words = ['--store', this.servers.store, '--nats', nats, ...plan, ...silence, ...open];
+    const reach = ['--nats', nats, ...(this.servers.keys?.of('home') ?? [])];
+    const words = ['--store', this.servers.store, ...reach, ...plan, ...silence, ...open];
     const serving = await serve(words, skewed(skewSeconds));
     this.ways.set(serving, way);
     this.coordinators.push(serving);
   }
 
   #station(name: ObserverName, link: TroubledLink): void {
-    const words = ['--name', name, '--contact', name, '--data', this.#folder];
-    const observer = this.#run(['observer', '--nats', `nats://127.0.0.1:${link.port}`, ...words]);
+    const reach = ['--nats', `nats://127.0.0.1:${link.port}`, ...(this.servers.keys?.of(name) ?? [])];
+    const observer = this.#run(['observer', ...reach, '--name', name, '--contact', name, '--data', this.#folder]);
     this.observers.set(name, { link, process: observer });
     observer.once('close', (code) => {
       if (code && this.observers.get(name)?.process === observer) this.#station(name, link);
@@ -195,11 +201,12 @@ export class Crew {
     for (const robot of this.robots) robot.kill('SIGKILL');
     for (const { process: child } of this.observers.values()) child.kill('SIGKILL');
     await Promise.all(this.coordinators.map((coordinator) => coordinator.end('SIGKILL')));
-    const { web, postgres, nats, toNats, toPostgres, cable: wired } = this.servers;
+    const { web, postgres, nats, keys, toNats, toPostgres, cable: wired } = this.servers;
     wired?.end();
     const stationed = [...this.observers.values()].map(({ link }) => link);
     for (const link of [...this.ways.values(), ...stationed, toNats, toPostgres]) await link.end();
     await Promise.all([web.close(), postgres.end(), nats.end()]);
+    keys?.end();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }

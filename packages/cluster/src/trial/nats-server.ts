@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { locate } from '../../../../house/provision.ts';
 import { leash } from '../../../daemon/src/trial/leash.ts';
+import type { CrewKeys } from './crew-keys.ts';
 import { answers, freePort } from './postgres-server.ts';
 
 export interface NatsServer {
@@ -15,10 +16,14 @@ export interface NatsServer {
   end(): Promise<void>;
 }
 
-export async function startNats(address = '127.0.0.1'): Promise<NatsServer> {
+/** With `keys`, nobody else is let in. */
+export async function startNats(address = '127.0.0.1', keys?: CrewKeys): Promise<NatsServer> {
   const program = locate('nats-server')!;
   const folder = mkdtempSync(join(tmpdir(), 'revisit-nats-'));
   const port = await freePort();
+  const words = keys
+    ? ['-c', await keys.config(`${address}:${port}`)]
+    : ['-a', address, '-p', String(port), '-js', '-sd', folder];
   let child: ChildProcess | undefined;
   const kill = (): Promise<void> =>
     new Promise((resolve) => {
@@ -27,7 +32,7 @@ export async function startNats(address = '127.0.0.1'): Promise<NatsServer> {
       child.kill('SIGKILL');
     });
   const start = async (): Promise<void> => {
-    child = leash(spawn(program, ['-a', address, '-p', String(port), '-js', '-sd', folder], { stdio: 'ignore' }));
+    child = leash(spawn(program, words, { stdio: 'ignore' }));
     while (child.exitCode === null) {
       if (await answers(port)) return;
       await new Promise((resolve) => setTimeout(resolve, 20));

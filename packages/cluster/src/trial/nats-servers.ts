@@ -22,7 +22,8 @@ export interface NatsServers extends Pick<NatsServer, 'url' | 'start' | 'end'> {
   kill(which?: 'all'): Promise<void>;
 }
 
-export async function startNatsServers(): Promise<NatsServers> {
+/** `more` is what their configuration says beside. */
+export async function startNatsServers(more = ''): Promise<NatsServers> {
   const folder = mkdtempSync(join(tmpdir(), 'revisit-nats-'));
   const ports = await Promise.all(Array.from({ length: 2 * count }, freePort));
   const routes = ports.slice(0, count).map((port) => `nats://127.0.0.1:${port}`);
@@ -36,6 +37,7 @@ export async function startNatsServers(): Promise<NatsServers> {
 listen: "127.0.0.1:${port}"
 jetstream { store_dir: ${JSON.stringify(join(folder, name))} }
 cluster { name: trial, listen: "127.0.0.1:${route}", routes: [${routes.join(', ')}] }
+${more}
 `,
     );
     return { name, port, config, child: undefined };

