@@ -3,10 +3,11 @@
  * changed since the last look. Held against a loop that only reads the bodies with the bare HTTP client, and against peers that
  * check the same pages on the same server. Everybody's politeness is switched off, as the pages are our own.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import type { Bench, Measurement } from '../house/bench.ts';
 import { createLoop } from '../packages/daemon/src/daemon.ts';
@@ -30,7 +31,7 @@ export interface Web {
   close(): void;
 }
 
-export async function startWeb(kind: 'validators' | 'plain'): Promise<Web> {
+export async function startWeb(kind: Kind): Promise<Web> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'observe-web.ts'), String(pages), kind], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -113,58 +114,82 @@ const best = (values: readonly number[]) => Math.min(...values);
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 const rate = (seconds: number) => `${Math.round(1 / seconds).toLocaleString('en')} probes/s`;
 
+type Kind = 'validators' | 'plain';
+
+interface Beside {
+  /** Each pass is held against the bare client's just before it: what else the machine does then hits both. */
+  readonly ratio: number;
+  readonly seconds: number;
+  readonly bareSeconds: number;
+}
+
+/** Ours and the bare client in turn, in a process that does nothing else and has done nothing before. */
+async function besideBare(kind: Kind): Promise<Beside> {
+  const web = await startWeb(kind);
+  const ours = await startOurs(web.urls);
+  // Like ours, it keeps its connections from pass to pass.
+  const agent = new Agent({ connections: 1 });
+  await ours.pass();
+  const bareTimes: number[] = [];
+  const times: number[] = [];
+  for (let pass = -warmUps; pass < passes; pass++) {
+    await web.advance();
+    const bareSeconds = await bare(web.urls, agent);
+    const { seconds, changes } = await ours.pass();
+    if (changes !== pages / 20) throw new Error(`${changes} changes were found of ${pages / 20}`);
+    const note = pass < 0 ? ' (warming up)' : '';
+    process.stderr.write(`${kind}: ours ${rate(seconds)}, bare client ${rate(bareSeconds)}${note}\n`);
+    if (pass < 0) continue;
+    bareTimes.push(bareSeconds);
+    times.push(seconds);
+  }
+  await agent.close();
+  await ours.close();
+  web.close();
+  const ratio = median(times.map((seconds, pass) => bareTimes[pass]! / seconds));
+  return { ratio, seconds: best(times), bareSeconds: best(bareTimes) };
+}
+
 export const bench: Bench = async (say) => {
   const rows: Measurement[] = [];
-  for (const kind of ['validators', 'plain'] as const) {
-    const web = await startWeb(kind);
-    const ours = await startOurs(web.urls);
-    // Like ours, it keeps its connections from pass to pass.
-    const agent = new Agent({ connections: 1 });
-    await ours.pass();
-    const bareTimes: number[] = [];
-    const times: number[] = [];
-    for (let pass = -warmUps; pass < passes; pass++) {
-      await web.advance();
-      const bareSeconds = await bare(web.urls, agent);
-      const { seconds, changes } = await ours.pass();
-      if (changes !== pages / 20) throw new Error(`${changes} changes were found of ${pages / 20}`);
-      say(`${kind}: ours ${rate(seconds)}, bare client ${rate(bareSeconds)}${pass < 0 ? ' (warming up)' : ''}`);
-      if (pass < 0) continue;
-      bareTimes.push(bareSeconds);
-      times.push(seconds);
-    }
-    await agent.close();
-    // Each pass is held against the bare client's just before it: what else the machine does then hits both.
-    const ratio = median(times.map((seconds, pass) => bareTimes[pass]! / seconds));
-    const what = kind === 'validators' ? 'server with ETag' : 'server without validators';
+  const measured = (['validators', 'plain'] as const).map((kind) => {
+    const child = spawnSync(process.execPath, [fileURLToPath(import.meta.url), kind], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      encoding: 'utf8',
+    });
+    if (child.status !== 0) throw new Error(`${kind}: it ended with ${child.status ?? child.signal}`);
+    return { kind, ...(JSON.parse(child.stdout) as Beside) };
+  });
+  for (const { kind, ratio, seconds, bareSeconds } of measured)
     rows.push({
-      what: `end to end, ${what}`,
-      ours: rate(best(times)),
-      rival: `bare undici ${rate(best(bareTimes))}`,
+      what: `end to end, ${kind === 'validators' ? 'server with ETag' : 'server without validators'}`,
+      ours: rate(seconds),
+      rival: `bare undici ${rate(bareSeconds)}`,
       ratio: `${ratio.toFixed(2)}, the median of ${passes} (≥ 0.5)`,
       holds: ratio >= 0.5,
     });
-    await ours.close();
-    if (kind === 'plain') {
-      for (const rival of rivals) {
-        say(`measuring ${rival.name}`);
-        const seconds = rival.measure(web.urls);
-        if (typeof seconds === 'string') {
-          say(seconds);
-          rows.push({ what: `a check against ${rival.name}`, ours: rate(best(times)), rival: seconds, holds: false });
-          continue;
-        }
-        const faster = seconds / best(times);
-        rows.push({
-          what: `a check against ${rival.name}`,
-          ours: rate(best(times)),
-          rival: `${rival.name} ${rate(seconds)}${rival.how ? ` (${rival.how})` : ''}`,
-          ratio: `${faster.toFixed(1)} (≥ ${rival.times})`,
-          holds: faster >= rival.times,
-        });
-      }
+  const ours = measured.at(-1)!.seconds;
+  const web = await startWeb('plain');
+  for (const rival of rivals) {
+    say(`measuring ${rival.name}`);
+    const what = `a check against ${rival.name}`;
+    const seconds = rival.measure(web.urls);
+    if (typeof seconds === 'string') {
+      say(seconds);
+      rows.push({ what, ours: rate(ours), rival: seconds, holds: false });
+      continue;
     }
-    web.close();
+    rows.push({
+      what,
+      ours: rate(ours),
+      rival: `${rival.name} ${rate(seconds)}${rival.how ? ` (${rival.how})` : ''}`,
+      ratio: `${(seconds / ours).toFixed(1)} (≥ ${rival.times})`,
+      holds: seconds / ours >= rival.times,
+    });
   }
+  web.close();
   return rows;
 };
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  process.stdout.write(JSON.stringify(await besideBare(process.argv[2] as Kind)));
