@@ -12,10 +12,13 @@ const everyMs = 60_000;
 const accessEveryMs = 3_600_000;
 /** robots.txt as it was read, and sites in trouble: a few hundred bytes each, written together. */
 const mannersEveryMs = 600_000;
-/** A robots.txt that was read is not to be read again by a process that follows a kill, so it is saved as soon as this. */
-const robotsMsMin = 2_000;
+/**
+ * A robots.txt that was read is not to be read again by a process that follows a kill, and a site that answers again is not to be left
+ * alone by it, so they are saved as soon as this.
+ */
+const pressingMsMin = 2_000;
 /** And no more than so much is written for it over time, while a large collection reads its first ones. */
-const robotsBytesPerMs = 20;
+const pressingBytesPerMs = 20;
 
 interface Known {
   readonly clockBook: ClockBook;
@@ -47,7 +50,7 @@ export class Saving {
     const { clock, observer, policy, store } = this.#parts;
     const { access, clockBook, collection, discovery, doors, lifetimes } = this.#known;
     const nowMs = clock.nowMs();
-    if (!now && clockBook.isKept) await this.#saveRobots(nowMs);
+    if (!now && clockBook.isKept) await this.#savePressing(nowMs);
     if (!now && nowMs - this.#savedMs < everyMs) return;
     this.#savedMs = nowMs;
     await clockBook.alive();
@@ -67,8 +70,8 @@ export class Saving {
     if (lifetimes.hasLearned) await store.remember('lifetime-trust', lifetimes.save());
   }
 
-  async #saveRobots(nowMs: number): Promise<void> {
-    const restMs = Math.max(robotsMsMin, this.#savedMannersBytes / robotsBytesPerMs);
+  async #savePressing(nowMs: number): Promise<void> {
+    const restMs = Math.max(pressingMsMin, this.#savedMannersBytes / pressingBytesPerMs);
     if (nowMs - this.#savedMannersMs < restMs) return;
     const manners = this.#parts.observer.save?.(true);
     if (manners) await this.#keepManners(manners, nowMs);

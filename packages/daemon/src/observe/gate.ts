@@ -60,7 +60,7 @@ export class Gate {
   }
 
   isFull(rules: SiteRules): boolean {
-    return this.entering || this.underWay >= (this.failures > failuresTolerated ? 1 : rules.connections);
+    return this.entering || this.underWay >= (this.keepsFailing ? 1 : rules.connections);
   }
 
   enter(): void {
@@ -109,6 +109,10 @@ export class Gate {
     this.#count(seenMs, rules);
   }
 
+  get keepsFailing(): boolean {
+    return this.failures > failuresTolerated;
+  }
+
   succeeded(): void {
     this.failures = 0;
   }
@@ -116,7 +120,7 @@ export class Gate {
   /** `random` in [0, 1) spreads the sites that failed together. */
   failed(nowMs: number, random: number): void {
     this.failures++;
-    if (this.failures > failuresTolerated) this.close(nowMs + this.#backoffMs(random));
+    if (this.keepsFailing) this.close(nowMs + this.#backoffMs(random));
   }
 
   #backoffMs(random: number): number {
@@ -126,7 +130,7 @@ export class Gate {
 
   /** The server itself asked to be left alone. */
   turnedAway(nowMs: number, retryAfterMs: number | undefined, random: number): void {
-    const again = this.failures > failuresTolerated;
+    const again = this.keepsFailing;
     this.failures = Math.max(this.failures, failuresTolerated);
     if (retryAfterMs === undefined) {
       this.failed(nowMs, random);

@@ -19,6 +19,7 @@ export class Manners {
   readonly #gates: SiteGates;
   #savedText = '';
   #savedRevision = -1;
+  #savedRecoveries = 0;
   #clockSetByMs: ClockSetByMs = 0;
 
   constructor(clock: Clock, robots: RobotsMemory, gates: SiteGates) {
@@ -27,13 +28,18 @@ export class Manners {
     this.#gates = gates;
   }
 
-  /** Undefined while nothing was learned since the last time, or, where only that matters, no robots.txt was read. */
-  save(ifRobotsRead = false): Uint8Array | undefined {
-    if (ifRobotsRead && this.#robots.revision === this.#savedRevision) return undefined;
+  /**
+   * Undefined while nothing was learned since the last time, or, where only what cannot wait is wanted, no robots.txt was read and no
+   * site has recovered: one that answers again would be left alone for hours by a process that knows only that it kept failing.
+   */
+  save(ifPressing = false): Uint8Array | undefined {
+    const isAsRead = this.#robots.revision === this.#savedRevision;
+    if (ifPressing && isAsRead && this.#gates.recoveries === this.#savedRecoveries) return undefined;
+    this.#savedRecoveries = this.#gates.recoveries;
     const nowMs = this.#clock.nowMs();
     const sites = this.#gates.troubled(nowMs).map((standing) => setBy(standing, -this.#clockSetByMs));
     const troubles = JSON.stringify(sites);
-    if (this.#robots.revision === this.#savedRevision && troubles === this.#savedText) return undefined;
+    if (isAsRead && troubles === this.#savedText) return undefined;
     this.#savedRevision = this.#robots.revision;
     this.#savedText = troubles;
     const robots = this.#robots.save(nowMs, this.#clockSetByMs);

@@ -149,7 +149,7 @@ export function createObserver(options: ObserverOptions): WebObserver {
       const answer = await polite({ url, headers, form, purpose: 'form' });
       return answer.kind === 'answered' ? answer.status : undefined;
     },
-    save: (ifRobotsRead) => manners.save(ifRobotsRead),
+    save: (ifPressing) => manners.save(ifPressing),
     restore: (saved, clockSetByMs) => {
       manners.restore(saved, clockSetByMs);
       const delays = new Map<string, number>();

@@ -69,6 +69,8 @@ export class SiteGates {
   #sweepAt = gatesBeforeSweep;
   #book: CapBook | undefined;
   #askedUntilMs = -Infinity;
+  /** How often a site that kept failing answered again. */
+  recoveries = 0;
 
   constructor(options: SiteGateOptions) {
     this.#options = options;
@@ -340,7 +342,9 @@ export function withSiteGate(gates: SiteGates, options: SiteGateOptions, inner: 
     if (ask.meter && wentOut) ask.meter.requests++;
     const seenMs = answer.kind === 'answered' ? answer.answeredAtMs : clock.nowMs();
     gates.left(site, own, ask, seenMs, spacingMs);
+    const wasFailing = own.gate.keepsFailing;
     const judged = judge(own.gate, ask, answer, spacingMs, clock.nowMs(), options.random());
+    if (wasFailing && !own.gate.keepsFailing) gates.recoveries++;
     if (place && shared) {
       gates.left(place.address, shared, ask, seenMs, shared.rules.spacingMs);
       gates.pump(shared);

@@ -167,10 +167,10 @@ export interface Observer {
   /** Whether robots.txt allows the URL, as far as it was read and is not too long to be asked for many URLs at once. */
   allows?(url: string): boolean | undefined;
   /**
-   * What politeness has learned and a restart must not forget; undefined while that is what was saved last, or, where only that
-   * matters, while no robots.txt was read since.
+   * What politeness has learned and a restart must not forget; undefined while that is what was saved last, or, where only what
+   * cannot wait is wanted, while no robots.txt was read since and no site has recovered.
    */
-  save?(ifRobotsRead?: boolean): Uint8Array | undefined;
+  save?(ifPressing?: boolean): Uint8Array | undefined;
   /** Takes it up again, if anything was saved; answers the Crawl-delay of each site that asks for one. */
   restore?(saved: Uint8Array | undefined, clockSetByMs: ClockSetByMs): ReadonlyMap<string, number>;
   /** Requests to sites that have a cap or are widely spaced are counted there, so that a restart knows of them. */
