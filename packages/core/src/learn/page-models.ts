@@ -224,14 +224,18 @@ export class PageModels {
     const siblingsPart =
       shared > 0 ? (together * shared) / ((1 - together) * over + together * shared) : together / chance;
     const found = !changed ? 0 : shared > 0 ? shared - siblingsPart : 1;
-    const credit = (own * found) / over;
+    // The voices are two accounts of the page, and each learns by its own: held against what both expect, memory would be taught that
+    // nothing changes by a page whose rhythm foretells its changes, and with it all pages that share its weights.
+    const overMemory = Math.max(chanceMin, shared > 0 ? memory : 1 - Math.exp(-memory) * (1 - together));
+    const foundOfMemory = found / overMemory;
+    const credit = own * foundOfMemory;
     // Where all looks find a change, likelihood rises with the rate without end, and would take with it what all pages share.
     const teaches = !this.states.rates.foretold(page);
     if (this.parts.week && teaches)
       this.weeks.learn(this.kin.siteOf(page), speed, last, at, shapedPart * own, credit * shapedPart * weekly, times);
     if (this.parts.activity && teaches) this.learnActivity(page, at, (memory / activity) * own, credit * memory);
     if (this.parts.memory && teaches)
-      this.memories.learn(page, weekly * activity * open * own, activity * open * own, found / over);
+      this.memories.learn(page, weekly * activity * open * own, activity * open * own, foundOfMemory);
     if (group >= 0) siblings.learn(group, siblings.unseen(group, last), said, changed ? siblingsPart : 0);
     if (quietGroup >= 0) siblings.learnQuiet(quietGroup, ((mass / open) * quietSaid) / gap, found / over);
     if (!changed && this.parts.siblings) this.kin.quiet(page, last, at, usual);

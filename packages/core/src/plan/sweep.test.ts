@@ -78,3 +78,28 @@ describe('a sweep', () => {
     expect(planSweep({ sites: [one], robots: 2, intoHourSeconds: 100 })).toMatchObject({ finishSeconds: 3 });
   });
 });
+
+test('a budget that makes a sweep of years costs no more to plan than one of weeks', () => {
+  let asked = 0;
+  const counted = (problem: SweepProblem): SweepProblem => ({
+    ...problem,
+    sites: problem.sites.map((site) => ({
+      ...site,
+      hourly: new Proxy([...site.hourly], {
+        get: (hours, key) => {
+          if (typeof key === 'string' && /^\d/.test(key)) asked++;
+          return Reflect.get(hours, key) as unknown;
+        },
+      }),
+    })),
+  });
+  const costs = [336, 30_000].map((hours) => {
+    asked = 0;
+    const problem = { ...worldOf(10, 30, 4), looksPerSecond: 300 / (hours * 3600) };
+    const plan = planSweep(counted(problem));
+    expect(wrongWith(problem, plan)).toEqual([]);
+    expect(plan.finishSeconds / 3600).toBeCloseTo(hours * (299 / 300), 0);
+    return asked;
+  });
+  expect(costs[1]).toBeLessThan(costs[0]!);
+});

@@ -13,7 +13,8 @@
  * use (the dual of the hourly assignment). The best of all that were played out is taken, so it is never worse than the
  * greedy in the times it was given.
  *
- * Cost: O(pages·log sites) a play, a dozen plays; prices O(rounds · sites · hours).
+ * Cost: O(pages·log sites + hours·sites) a play, up to eight plays; prices O(rounds · sites · hours·log hours). Hours are those until the
+ * sweep ends, `hoursMost` of them at most: a budget of one request an hour makes a sweep of years.
  */
 
 export interface SweepSite {
@@ -47,6 +48,9 @@ export interface SweepPlan {
 /** Lower goes first; asked once an hour. `left` is the number of pages the site still has. */
 export type SweepPriority = (site: number, hour: number, left: number) => number;
 
+/** Two weeks: what a site is like is known by hour of week, and a budget so small leaves the robots idle, whatever the hour. */
+const hoursMost = 336;
+
 export function planSweep(problem: SweepProblem): SweepPlan {
   let best = playSweep(problem, greedyPriority(problem), 'shortest first');
   const consider = (by: string, priority: SweepPriority): void => {
@@ -59,7 +63,7 @@ export function planSweep(problem: SweepProblem): SweepPlan {
     const horizon = Math.max(1, Math.ceil((problem.intoHourSeconds + share * best.finishSeconds) / 3600));
     consider('relatively fast first', relativePriority(problem, horizon));
     // Within one hour every price is the same, and so is the order; a shorter horizon only repeats it.
-    if (horizon === 1) break;
+    if (horizon === 1 || horizon > hoursMost) break;
     consider('prices', pricedPriority(problem, horizon));
   }
   return best;
@@ -79,10 +83,11 @@ export function greedyPriority(problem: SweepProblem): SweepPriority {
 }
 
 function relativePriority(problem: SweepProblem, horizon: number): SweepPriority {
+  const hours = Math.min(horizon, hoursMost);
   const usual = problem.sites.map((site) => {
     let sum = 0;
-    for (let hour = 0; hour < horizon; hour++) sum += secondsIn(site, hour);
-    return sum / horizon;
+    for (let hour = 0; hour < hours; hour++) sum += secondsIn(site, hour);
+    return sum / hours;
   });
   return (site, hour) => secondsIn(problem.sites[site]!, hour) / usual[site]!;
 }
@@ -209,7 +214,7 @@ class Play {
   }
 
   #turnHour(now: number): void {
-    const hour = Math.floor((this.#problem.intoHourSeconds + now) / 3600);
+    const hour = Math.min(hoursMost, Math.floor((this.#problem.intoHourSeconds + now) / 3600));
     if (hour === this.#hour) return;
     this.#hour = hour;
     const sites = this.#open.drain();

@@ -5,7 +5,7 @@ import { replay } from '../simulate/replay.ts';
 import { scoreProbes } from '../simulate/score.ts';
 import { type Split, probesAllowed, splitTrace } from '../simulate/split.ts';
 import { traceOf } from '../simulate/trace.ts';
-import { uniform } from './allocations.ts';
+import { lambdacrawl, uniform } from './allocations.ts';
 import type { Belief, Finding, Policy, Watched } from './policy.ts';
 import { RatePolicy } from './rate-policy.ts';
 import { type Aims, RevisitPolicy } from './revisit.ts';
@@ -95,6 +95,15 @@ test('a page with a rhythm is looked at when its next change is due', () => {
   expect(compare(splitOf(events, 40, 20), 200)).toBeLessThan(0.5);
 });
 
+test('a page with a rhythm does not teach the others that nothing changes', () => {
+  const events: Event[] = Array.from({ length: 20 }, (_, i) => poisson(`s/p${i}x`, 0.3, 55, i + 900)).flat();
+  for (let at = monday; at < monday + 55 * day; at += 60) events.push(['s/regular', at]);
+  const split = splitOf(events, 40, 15);
+  const looks = probesAllowed(split, { kind: 'per-change', looks: 10 }) / (split.names.length * 15);
+  const rival = delay(split, new RatePolicy('lambdacrawl', lambdacrawl), looks);
+  expect(delay(split, new RevisitPolicy(), looks)).toBeLessThan(0.3 * rival);
+});
+
 test('changes in working hours are sought in working hours', () => {
   const next = random(5);
   const events: Event[] = [['feed/x', monday]];
@@ -124,22 +133,28 @@ test('several looks a day at pages that change in the morning go by the hour its
 });
 
 test('importance and staleness are what is optimised when they are asked for', () => {
-  const events = Array.from({ length: 30 }, (_, i) => poisson(`s/p${i}x`, i < 25 ? 0.3 : 30, 120, i + 50)).flat();
-  const split = splitOf(events, 60, 60);
-  const allowed = probesAllowed(split, { kind: 'per-page-day', looks: 2 });
-  const options = { allowed, told: 0.99, kin: kinOf(split.names), learn: 'probes', spacingSeconds: 0 } as const;
   const atWork = (t: number): number => ((t - monday) % day < 9 * hour ? 3 : 1);
   const integral = (t: number): number => {
     const into = (t - monday) % day;
     return Math.floor((t - monday) / day) * 33 * hour + (into < 9 * hour ? 3 * into : into + 18 * hour);
   };
-  const plain = replay(split, new RevisitPolicy(), options).log;
-  const aimed = replay(split, new RevisitPolicy({ importance: atWork }), options).log;
-  expect(scoreProbes(split, aimed, integral).obsolescence).toBeLessThan(
-    0.97 * scoreProbes(split, plain, integral).obsolescence,
-  );
-  const fresh = replay(split, new RevisitPolicy({ loss: 'staleness' }), options).log;
-  expect(scoreProbes(split, fresh).freshness).toBeGreaterThan(scoreProbes(split, plain).freshness);
+  const sum = { plain: 0, aimed: 0, plainStale: 0, freshStale: 0 };
+  // Of single worlds the weighed delay lies between 0.8 and 1.1 of what it is without the aim; 0.93 is the best there is.
+  for (let world = 0; world < 20; world++) {
+    const page = (i: number) => poisson(`s/p${i}x`, i < 25 ? 0.3 : 30, 120, 1000 * world + i + 50);
+    const split = splitOf(Array.from({ length: 30 }, (_, i) => page(i)).flat(), 60, 60);
+    const allowed = probesAllowed(split, { kind: 'per-page-day', looks: 2 });
+    const options = { allowed, told: 0.99, kin: kinOf(split.names), learn: 'probes', spacingSeconds: 0 } as const;
+    const plain = replay(split, new RevisitPolicy(), options).log;
+    const aimed = replay(split, new RevisitPolicy({ importance: atWork }), options).log;
+    const fresh = replay(split, new RevisitPolicy({ loss: 'staleness' }), options).log;
+    sum.plain += scoreProbes(split, plain, integral).obsolescence;
+    sum.aimed += scoreProbes(split, aimed, integral).obsolescence;
+    sum.plainStale += 1 - scoreProbes(split, plain).freshness;
+    sum.freshStale += 1 - scoreProbes(split, fresh).freshness;
+  }
+  expect(sum.aimed / sum.plain).toBeLessThan(0.98);
+  expect(sum.freshStale / sum.plainStale).toBeLessThan(0.93);
 });
 
 test('the copy is current as often as the policy says', () => {

@@ -71,6 +71,13 @@ test.concurrent.each(answers)('%s', async (_what, problem, solution) => {
   expect(JSON.parse(ended.out)).toMatchObject(solution);
 });
 
+test.concurrent('a problem that comes later than the command is ready is waited for', async () => {
+  const problem = JSON.stringify({ kind: 'order', tasks: [{ probability: 0.5, time: 2 }] });
+  const ended = await revisit(['solve', '-'], { input: problem, inputAfterMs: 1_500 });
+  expect(ended).toMatchObject({ code: 0, err: '' });
+  expect(JSON.parse(ended.out)).toEqual({ order: [0], expectedTime: 2 });
+});
+
 test.concurrent.each(refusals)('%j is refused in one sentence', async (problem, sentence) => {
   const ended = await revisit(['solve', '-'], { input: JSON.stringify(problem) });
   expect(ended).toMatchObject({ code: 2, out: '' });

@@ -21,7 +21,7 @@ export function freshFolder(): string {
 
 export function revisit(
   words: readonly string[],
-  options: { readonly cwd?: string; readonly input?: string } = {},
+  options: { readonly cwd?: string; readonly input?: string; readonly inputAfterMs?: number } = {},
 ): Promise<Ended> {
   return new Promise((resolve) => {
     const child = leash(spawn(process.execPath, [bin, ...words], { cwd: options.cwd ?? tmpdir(), stdio: 'pipe' }));
@@ -29,7 +29,7 @@ export function revisit(
     let err = '';
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
-    child.stdin.end(options.input ?? '');
+    setTimeout(() => child.stdin.end(options.input ?? ''), options.inputAfterMs ?? 0);
     child.on('close', (code) => resolve({ code, out, err }));
   });
 }

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { text as textOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { solve } from '@revisit/core';
 import type { Runner } from '../program.ts';
@@ -8,7 +9,8 @@ import { type CommandOutcome, done, printJson, wrong } from '../outcome.ts';
 async function solveFile(file: string): Promise<CommandOutcome> {
   let text: string;
   try {
-    text = readFileSync(file === '-' ? 0 : file, 'utf8');
+    // As a stream: whoever writes to a pipe may be slower than this process is to start, and a read at once then fails.
+    text = file === '-' ? await textOf(process.stdin) : await readFile(file, 'utf8');
   } catch (error) {
     return wrong(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
   }
