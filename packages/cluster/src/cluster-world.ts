@@ -81,6 +81,11 @@ const unless = (away: boolean): 'wrong' | 'failed' => (away ? 'failed' : 'wrong'
 const electionMsMax = 30_000;
 const electionPollMs = 500;
 const electing = /timeout|temporarily unavailable|no responders|no suitable peers/i;
+/**
+ * Servers that say nothing about streams for longer are waited for no longer: those that are there are enough to hand probes from hand to hand,
+ * as coordinators do that run already.
+ */
+const silentMsMax = 3_000;
 
 async function linkWith(
   config: ClusterConfig,
@@ -89,18 +94,41 @@ async function linkWith(
   if (config.nats === undefined) return { kind: 'read', value: undefined };
   const linked = await link({ ...config, nats: config.nats }, 'coordinator');
   if (linked.kind === 'failed') return { kind: unless(linked.away === true), sentence: linked.sentence };
+  const { connection } = linked;
+  const streams = () => ensureStreams(connection, config.natsReplicas, config.leaseMs);
   for (const untilMs = clock.nowMs() + electionMsMax; ;) {
+    const attempt = streams();
     try {
-      await ensureStreams(linked.connection, config.natsReplicas, config.leaseMs);
-      return { kind: 'read', value: linked.connection };
+      const over = new AbortController();
+      const late = clock.sleep(silentMsMax, over.signal).then(() => 'late' as const);
+      const made = await Promise.race([attempt, late]).finally(() => over.abort());
+      if (made === 'late') void keepTrying(attempt, streams, connection, clock);
+      return { kind: 'read', value: connection };
     } catch (error) {
       const { message } = error as Error;
       if (electing.test(message) && clock.nowMs() < untilMs) {
         await clock.sleep(electionPollMs);
         continue;
       }
-      await linked.connection.close();
+      await connection.close();
       return { kind: 'wrong', sentence: `nats: ${config.nats} keeps no streams (${message})` };
     }
+  }
+}
+
+/** Until the streams are there, or nobody needs them any more. */
+async function keepTrying(
+  first: Promise<unknown>,
+  again: () => Promise<unknown>,
+  connection: NatsConnection,
+  clock: Clock,
+): Promise<void> {
+  for (let attempt = first; ; attempt = again()) {
+    const isMade = await attempt.then(
+      () => true,
+      () => false,
+    );
+    if (isMade || connection.isClosed()) return;
+    await clock.sleep(electionPollMs);
   }
 }

@@ -30,6 +30,7 @@ describe.skipIf(locate('nats-server') === undefined)('a cluster with three NATS 
   const fetchers: ChildProcess[] = [];
   const folder = freshFolder();
   let edition = 0;
+  let coordinating: readonly string[] = [];
 
   function edit(): void {
     edition++;
@@ -59,7 +60,8 @@ describe.skipIf(locate('nats-server') === undefined)('a cluster with three NATS 
     writeFileSync(config, 'natsReplicas: 3\n');
     const alike = ['--nats', nats.url, '--spacing', `${spacingMs}ms`, '--allow-network', '127.0.0.0/8'];
     const plan = ['--policy', 'uniform', '--budget', '20/second', '--store', store, '--log-level', 'silent'];
-    for (let i = 0; i < 2; i++) coordinators.push(await serve([config, ...plan, ...alike]));
+    coordinating = [config, ...plan, ...alike];
+    for (let i = 0; i < 2; i++) coordinators.push(await serve(coordinating));
     const work = (...words: string[]): void => {
       const all = [bin, ...words, ...alike, '--log-level', 'error'];
       fetchers.push(leash(spawn(process.execPath, all, { cwd: tmpdir(), stdio: 'ignore' })));
@@ -94,6 +96,18 @@ describe.skipIf(locate('nats-server') === undefined)('a cluster with three NATS 
     await nats.kill('all');
     edit();
     await nats.start();
+    await allSeen();
+    expect(rushed(web, spacingMs)).toEqual([]);
+  });
+
+  test('a coordinator that is started while they cannot agree works with the one that is left', async () => {
+    await nats.kill('most');
+    await Promise.all(coordinators.splice(0).map((coordinator) => coordinator.end('SIGKILL')));
+    edit();
+    coordinators.push(await serve(coordinating));
+    await allSeen();
+    await nats.start();
+    edit();
     await allSeen();
     expect(rushed(web, spacingMs)).toEqual([]);
   });

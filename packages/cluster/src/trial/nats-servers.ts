@@ -18,8 +18,8 @@ interface Member {
 }
 
 export interface NatsServers extends Pick<NatsServer, 'url' | 'start' | 'end'> {
-  /** Ends the next of them in turn, or all, whether or not one that was killed before has caught up; `start` brings back who was killed. */
-  kill(which?: 'all'): Promise<void>;
+  /** Ends the next of them in turn, all, or all but one, who can agree on nothing alone, whether or not one that was killed before has caught up; `start` brings back who was killed. */
+  kill(which?: 'all' | 'most'): Promise<void>;
 }
 
 /** `more` is what their configuration says beside. */
@@ -63,7 +63,7 @@ ${more}
   return {
     url: members.map(({ port }) => `nats://127.0.0.1:${port}`).join(','),
     kill: async (which) => {
-      killed = which === 'all' ? members : [members[turn++ % count]!];
+      killed = which === 'all' ? members : which === 'most' ? members.slice(1) : [members[turn++ % count]!];
       await Promise.all(killed.map(end));
     },
     start: async () => {
