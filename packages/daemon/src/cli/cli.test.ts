@@ -251,12 +251,16 @@ test('a server of NATS is given a certificate and its key, or nothing', async ()
     const ended = await server('--tls-cert', tlsCert, '--tls-key', tlsKey);
     expect(ended).toEqual({ code: 2, out: '', err: expect.stringContaining(said) });
   }
-  const listed = await revisit(['access', 'list', '--folder', keys]);
-  expect(listed).toEqual({
-    code: 2,
-    out: '',
-    err: expect.stringContaining(`--folder ${keys}: there is no such folder`),
-  });
+  for (const words of [['list'], ['remove', 'me']]) {
+    const gone = await revisit(['access', ...words, '--folder', keys]);
+    expect(gone).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringContaining(`--folder ${keys}: there is no such folder`),
+    });
+    const file = await revisit(['access', ...words, '--folder', cert]);
+    expect(file).toEqual({ code: 2, out: '', err: expect.stringContaining(`--folder ${cert}: it is no folder`) });
+  }
   expect(await server('--tls-cert', cert, '--tls-key', key)).toMatchObject({ code: 0 });
   expect(readFileSync(join(keys, 'nats.conf'), 'utf8')).toContain(cert);
   expect(await revisit(['access', 'list', '--folder', keys])).toEqual({ code: 0, out: '', err: '' });

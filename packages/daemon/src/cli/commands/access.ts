@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Keyring } from '@revisit/cluster';
 import type { Command } from 'commander';
@@ -57,7 +57,20 @@ async function add(role: string, name: string, options: AccessOptions): Promise<
   });
 }
 
-function remove(name: string, options: AccessOptions): Promise<CommandOutcome> {
+/** One sentence where keys cannot be looked for. */
+function noFolder({ folder }: AccessOptions): CommandOutcome | undefined {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return undefined;
+  return wrong(
+    found
+      ? `--folder ${folder}: it is no folder`
+      : `--folder ${folder}: there is no such folder; "revisit access add" makes it with the first key`,
+  );
+}
+
+async function remove(name: string, options: AccessOptions): Promise<CommandOutcome> {
+  const missing = noFolder(options);
+  if (missing) return missing;
   return withRing(options, (ring) => {
     const removed = ring.remove(name);
     if (removed.kind !== 'done') return refusal(removed);
@@ -66,11 +79,9 @@ function remove(name: string, options: AccessOptions): Promise<CommandOutcome> {
   });
 }
 
-function list(options: AccessOptions): Promise<CommandOutcome> {
-  if (!existsSync(options.folder))
-    return Promise.resolve(
-      wrong(`--folder ${options.folder}: there is no such folder; "revisit access add" makes it with the first key`),
-    );
+async function list(options: AccessOptions): Promise<CommandOutcome> {
+  const missing = noFolder(options);
+  if (missing) return missing;
   const listed = (ring: Keyring): CommandOutcome => {
     const known = ring.grants();
     if (known.kind !== 'done') return refusal(known);
