@@ -128,7 +128,9 @@ test.each([
     },
     { etag: `"${(Date.parse(second('01')) / 1000).toString(16)}-264"`, lastModified: second('01') },
   ],
-  ['what is no tag', { etag: 'x' }, {}],
+  ['a tag without its quotes', { etag: 'x-1' }, { etag: 'x-1' }],
+  ['any tag', { etag: '*' }, {}],
+  ['a list', { etag: 'x, y' }, {}],
   ['a tag that would break the header', { etag: '"a\r\nb"' }, {}],
   ['a tag of ten thousand characters', { etag: `"${'x'.repeat(10_000)}"` }, {}],
 ])('validators of %s', (_name, headers, validators) => {

@@ -24,13 +24,16 @@ export function withConditional(inner: Visit): Visit {
 /** What a server may say of itself in a validator; longer is no validator but a burden on every request. */
 const validatorCharactersMax = 1024;
 
+/** As RFC 9110 has it; or without its quotes, as some servers send it and take it back, where it cannot be read as a list or as any tag. */
+const tagForm = /^(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"|[\w.~+/=:-]+)$/;
+
 /** What may be sent back next time. `url` names the issuer when that is not the URL asked for; `before` is what the last answer gave. */
 export function validatorsOf(
   headers: Headers,
   issuer: string | undefined,
   before: Validators = noValidators,
 ): Validators {
-  const etag = wellFormed(headerOf(headers, 'etag'), /^(W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/);
+  const etag = wellFormed(headerOf(headers, 'etag'), tagForm);
   const lastModified = wellFormed(headerOf(headers, 'last-modified'), /^[\x20-\x7e]+$/);
   if (etag === undefined && lastModified === undefined) return noValidators;
   const modifiedMs = lastModified === undefined ? Number.NaN : Date.parse(lastModified);

@@ -31,8 +31,16 @@ const shownOnly = new Set([
 ]);
 /** Parts without which a page says something else. A style changes how words look; a frame's words are not the page's. */
 const tells = new Set(['script', 'xhr', 'fetch']);
-/** One address asked so often, whatever its query, is a page that asks whether there is news: it is whole without. */
+/**
+ * One address asked so often, whatever its query, each time when it was answered, is a page that asks whether there is news: it is whole
+ * without. What it asks for while it waits for others of that address is a list that it puts together.
+ */
 const repeatsMax = 10;
+/** What carries the page's data, and so the cookies and headers that its scripts have for its server. */
+const carriesData = new Set(['xhr', 'fetch', 'document']);
+/** What a browser says of itself, or the wire says for us. */
+const notOfScripts =
+  /^(sec-.*|user-agent|referer|origin|host|cookie|connection|content-length|accept-encoding|upgrade-insecure-requests|purpose|if-.*|range)$/;
 /** A page whose parts have all come is there within this, unless a file came in its place. */
 const savingMs = 5_000;
 /** Parts kept for later pages, by the lifetime their server states. */
@@ -63,9 +71,13 @@ export class PageLoad {
   readonly #ask: Ask;
   readonly #document: Answered;
   readonly #ending = new AbortController();
-  readonly #asked = new Map<string, number>();
+  readonly #asked = new Set<string>();
+  readonly #alike = new Map<string, { times: number; underWay: number }>();
   readonly #signal: AbortSignal;
   readonly #missed: () => void;
+  /** What the page is now, and with which cookies it was asked for: a page may set one and ask for itself again. */
+  #shown: Answered;
+  #shownTo = '';
   #requests = 0;
   #isLoaded = false;
   /** Parts under way without which the page is not whole, and when the last of them came. */
@@ -79,6 +91,7 @@ export class PageLoad {
     this.#known = known;
     this.#ask = ask;
     this.#document = document;
+    this.#shown = document;
     this.#missed = missed;
     this.bytesReceived = document.bytesReceived;
     this.#signal = ask.signal ? AbortSignal.any([ask.signal, this.#ending.signal]) : this.#ending.signal;
@@ -119,14 +132,16 @@ export class PageLoad {
     const document = this.#document;
     if (!isOf(page, request)) return route.abort();
     const leads = request.isNavigationRequest() && request.frame() === page.mainFrame();
-    if (leads && request.url() === document.url.href) return answer(route, document);
     const url = URL.parse(request.url());
+    const cookies = url?.origin === document.url.origin ? await cookiesFor(page, url) : '';
+    if (leads && request.url() === document.url.href && cookies === this.#shownTo) return answer(route, this.#shown);
     const wanted =
       url && /^https?:$/.test(url.protocol) && request.method() === 'GET' && !shownOnly.has(request.resourceType());
     if (leads && !wanted) this.#miss(this.#leadsTo(url, 'that is no page to be asked for'));
     if (!wanted || this.#ending.signal.aborted) return route.abort();
     url.hash = '';
-    const needed = (leads || tells.has(request.resourceType())) && !this.#isRepeated(url);
+    const alike = this.#alikeTo(url);
+    const needed = (leads || tells.has(request.resourceType())) && !this.#isRepeated(url, alike);
     const { requestsMax, bytesMax } = this.#known.limits;
     if (++this.#requests > requestsMax || this.bytesReceived > bytesMax) {
       const most = this.#requests > requestsMax ? `${requestsMax} parts` : `${bytesMax} bytes`;
@@ -135,36 +150,53 @@ export class PageLoad {
       return route.abort();
     }
     if (needed) this.#awaited++;
-    const part = await this.#fetch(url).finally(() => {
+    alike.underWay++;
+    const part = await this.#fetch(url, this.#saidBy(request, url, cookies)).finally(() => {
+      alike.underWay--;
       if (!needed) return;
       this.#awaited--;
       this.#lastMs = performance.now();
     });
     if (this.#ending.signal.aborted) return route.abort();
+    if (leads && url.href === document.url.href && part.kind === 'answered') {
+      this.#shown = part;
+      this.#shownTo = cookies;
+    }
     if (leads) this.#judgeDocument(url, part);
     else if (needed) this.#judge(url, part);
     return part.kind === 'answered' ? answer(route, part) : route.abort();
   }
 
-  #isRepeated({ href, origin, pathname }: URL): boolean {
-    const times = this.#asked.get(href) ?? 0;
-    const alike = this.#asked.get(origin + pathname) ?? 0;
-    this.#asked.set(href, times + 1);
-    if (href !== origin + pathname) this.#asked.set(origin + pathname, alike + 1);
-    return times > 0 || alike >= repeatsMax;
+  #alikeTo({ origin, pathname }: URL): { times: number; underWay: number } {
+    const known = this.#alike.get(origin + pathname) ?? { times: 0, underWay: 0 };
+    this.#alike.set(origin + pathname, known);
+    return known;
   }
 
-  async #fetch(url: URL): Promise<Answer> {
+  #isRepeated({ href }: URL, alike: { times: number; readonly underWay: number }): boolean {
+    const isSame = this.#asked.has(href);
+    this.#asked.add(href);
+    if (alike.underWay === 0) alike.times++;
+    return isSame || alike.times > repeatsMax;
+  }
+
+  /** What the page's scripts say to its own server, and the cookies that this showing of it has been given; to no other. */
+  #saidBy(request: Request, url: URL, cookies: string): Readonly<Record<string, string>> {
+    if (url.origin !== this.#document.url.origin || !carriesData.has(request.resourceType())) return {};
+    const own = Object.entries(request.headers()).filter(([name]) => !notOfScripts.test(name));
+    return { ...Object.fromEntries(own), ...(cookies === '' ? {} : { cookie: cookies }) };
+  }
+
+  async #fetch(url: URL, said: Readonly<Record<string, string>>): Promise<Answer> {
     const { parts, visit, limits } = this.#known;
-    // Headers given for a page are for its origin; what the page's own scripts add is not passed on.
-    const headers = url.origin === this.#ask.url.origin ? this.#ask.headers : {};
+    const headers = headersFor(url.origin === this.#ask.url.origin ? this.#ask.headers : {}, said);
     // What a server gives to whoever sends them is no other page's.
     const isShared = Object.keys(headers).length === 0;
     const kept = isShared ? parts.get(url.href) : undefined;
     if (kept) return kept;
     const part = await visit({
       url,
-      headers: { ...headers, accept: '*/*' },
+      headers: { accept: '*/*', ...headers },
       purpose: 'part',
       patienceMs: limits.turnsMs,
       meter: this.#ask.meter,
@@ -215,6 +247,25 @@ function isOf(page: Page, request: Request): boolean {
   }
 }
 
+async function cookiesFor(page: Page, { href }: URL): Promise<string> {
+  const cookies = await page.context().cookies(href);
+  return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+}
+
+/** Headers given for a page go before what its scripts say, whatever their case; cookies of both go together. */
+function headersFor(
+  given: Readonly<Record<string, string>>,
+  { cookie, ...said }: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
+  const others = Object.entries(said).filter(([name]) => !names.has(name));
+  const all: Record<string, string> = { ...Object.fromEntries(others), ...given };
+  if (cookie === undefined) return all;
+  const own = Object.keys(given).find((name) => name.toLowerCase() === 'cookie') ?? 'cookie';
+  all[own] = all[own] === undefined ? cookie : `${all[own]}; ${cookie}`;
+  return all;
+}
+
 /** As a sentence about a page of that host calls it. */
 function nameOf(url: URL, host: string): string {
   return (url.host === host ? '' : url.host) + url.pathname.slice(0, 200);
@@ -256,13 +307,14 @@ const notPassedOn = new Set([
   'transfer-encoding',
   'connection',
   'keep-alive',
-  'set-cookie',
 ]);
 
 function answer(route: Route, answer: Answered): Promise<void> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(answer.headers)) {
-    if (value !== undefined && !notPassedOn.has(name)) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+    if (value === undefined || notPassedOn.has(name)) continue;
+    // As the browser takes several cookies.
+    headers[name] = Array.isArray(value) ? value.join(name === 'set-cookie' ? '\n' : ', ') : value;
   }
   return route.fulfill({ status: answer.status, headers, body: Buffer.from(answer.body) });
 }

@@ -103,6 +103,63 @@ describe.skipIf(locate('chromium') === undefined)('a page that needs a browser',
     expect(text(await look(`${server.origin}/`))).toContain('here');
   }, 120_000);
 
+  test('and puts a list together by many questions to one address is there when all are answered', async () => {
+    const server = await serve((request, response) => {
+      const item = /^\/item\?(\d+)$/.exec(request.url ?? '')?.[1];
+      if (item !== undefined) setTimeout(() => response.end(`item ${item};`), (Number(item) * 7919) % 300);
+      else
+        html(
+          response,
+          `<body><script>for (let i = 0; i < 25; i++)
+            fetch('/item?' + i).then((r) => r.text()).then((text) => document.body.append(text))</script>`,
+        );
+    });
+    open.push(server);
+    const look = observing({ spacingMs: 10, renderLimits: { totalMs: 30_000 } });
+    const seen = text(await look(`${server.origin}/`));
+    for (let item = 0; item < 25; item++) expect(seen).toContain(`item ${item};`);
+  }, 120_000);
+
+  test('is given back its own cookies, and what its scripts say to its server, and nobody else is', async () => {
+    const other = await serve((request, response) =>
+      response
+        .writeHead(200, { 'access-control-allow-origin': '*', 'set-cookie': 'theirs=1' })
+        .end(request.headers.cookie ?? 'none'),
+    );
+    const server = await serve(
+      (request, response) => {
+        const { cookie = 'none', authorization = 'nobody', accept = '' } = request.headers;
+        if (request.url === '/data') response.end(`${cookie} ${authorization} ${accept}`);
+        else if (request.url === '/wall' && !cookie.includes('passed=1'))
+          html(response, `<body>a wall<script>document.cookie = 'passed=1'; location.reload()</script>`);
+        else if (request.url === '/wall') html(response, '<body>behind the wall');
+        else {
+          response.setHeader('set-cookie', ['sid=7; HttpOnly', 'b=2']);
+          html(
+            response,
+            `<body><script>const say = (r) => r.text().then((text) => document.body.append('[' + text + ']'));
+            document.cookie = 'c=3';
+            fetch('/data', { headers: { authorization: 'Bearer public', accept: 'application/json' } }).then(say)
+              .then(() => fetch('${other.origin}/')).then(say).then(() => fetch('${other.origin}/again', { credentials: 'include' })).catch(() => {})</script>`,
+          );
+        }
+      },
+      undefined,
+      '127.0.0.2',
+    );
+    open.push(server, other);
+    const look = observing({ spacingMs: 10, renderLimits: { totalMs: 30_000 } });
+    const seen = text(await look(`${server.origin}/`));
+    expect(seen).toMatch(/\[(?=.*sid=7)(?=.*b=2)(?=.*c=3).* Bearer public application\/json\]\[none\]/);
+    expect(other.asked.filter(({ headers }) => headers.cookie !== undefined)).toEqual([]);
+    expect(text(await look(`${server.origin}/wall`))).toBe('behind the wall');
+    // Of another showing.
+    expect(server.asked.filter(({ path }) => path === '/wall').map(({ headers }) => headers.cookie)).toEqual([
+      undefined,
+      'passed=1',
+    ]);
+  }, 120_000);
+
   test('is shown while others never end, which come back later each time', async () => {
     const healthy = await serve((_request, response) => html(response, '<p>well</p>'), undefined, '127.0.4.1');
     const spinning = await Promise.all(
