@@ -114,3 +114,15 @@ test('what was learned comes back, and nonsense is left out', () => {
     expect(anew.corrected(0.9)).toBeCloseTo(0.9, 12);
   }
 });
+test('words that always hold, and others that never do, become sure, whatever was once true of words between and above', () => {
+  const reliability = new Reliability();
+  for (let look = 0; look < 500; look++) reliability.learn(0.62, false);
+  for (let look = 0; look < 10_000; look++) {
+    reliability.learn(0.45, true);
+    reliability.learn(0.25, false);
+  }
+  expect(reliability.corrected(0.45)).toBeGreaterThan(0.97);
+  expect(reliability.corrected(0.25)).toBeLessThan(0.03);
+  for (let q = 0.01; q < 0.98; q += 0.01)
+    expect(reliability.corrected(q + 0.01)).toBeGreaterThanOrEqual(reliability.corrected(q) - 1e-12);
+});

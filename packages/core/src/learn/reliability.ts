@@ -6,7 +6,8 @@
  * no probability moves by more than an eighth. A look moves the two nodes beside l by Newton's steps on the likelihood of
  * what it showed, d += share (held - p) / information, and the information a node has gathered counts up to a most, so that old words
  * are forgotten. The errors of a node's words then sum to no more than that most times the way it went: whatever a world does, the
- * mean error of n words ends as 1 / n. Invariant: d falls by no more than l rises, so p rises with q.
+ * mean error of n words ends as 1 / n. Invariant: d falls by no more than l rises, so p rises with q: a node that goes takes others along
+ * of which nothing was learned, and those that stand against it without being asked in a thousand of its looks or so.
  * Nothing but looks already made is in it. Cost: O(1) a look, 50 numbers a collection.
  */
 
@@ -18,6 +19,10 @@ const nodes = 25;
 const informationStart = 10;
 /** A node wavers by the root of 1 / (2 most): at even odds that is 0.025, half of the error that is tolerated. */
 const informationMost = 50;
+/** So much a look at even odds between two nodes tells of each in eight looks. */
+const tellingMin = 1;
+/** Of what it knows, each time that another is held against it: it may be asked a hundred times as seldom. */
+const yielding = 1 / 1000;
 /** A certainty that fails would count without bound. */
 const sureness = 1e-9;
 
@@ -66,9 +71,28 @@ export class Reliability {
     const { shifts, information } = this;
     information[node] = Math.min(informationMost, information[node]! + share * p * (1 - p));
     const to = shifts[node]! + (share * error) / information[node]!;
-    const least = node > 0 ? shifts[node - 1]! - step : -Infinity;
-    const most = node < nodes - 1 ? shifts[node + 1]! + step : Infinity;
+    const most = this.push(node, 1, to);
+    const least = this.push(node, -1, to);
     shifts[node] = Math.max(least, Math.min(most, to));
+  }
+
+  /**
+   * Nodes above, or below, of which no look has told anything make way for one that is to go to `to`; how far it may go by the first
+   * that knows better. Else a word of one half that always holds would be kept below one of 0.6 that nobody ever says.
+   */
+  private push(node: number, way: 1 | -1, to: number): number {
+    const { shifts, information } = this;
+    for (let n = node + way; n >= 0 && n < nodes; n += way) {
+      const apart = step * (n - node);
+      if (way * (to - apart - shifts[n]!) <= 0) return way * Infinity;
+      if (information[n]! > informationStart + tellingMin) {
+        // Whoever stands against it without being asked knows less each time.
+        information[n]! *= 1 - yielding;
+        return shifts[n]! + apart;
+      }
+      shifts[n] = to - apart;
+    }
+    return way * Infinity;
   }
 }
 
