@@ -39,6 +39,10 @@ describe.skipIf(locate('nats-server') === undefined)('whichever coordinator is a
     // The plan leaves them alone for hours after their first look.
     const ids = await add('checked', { spacing: '5h' });
     for (const id of ids) await eventually(async () => (await page(pair.urls[0], id)).version === 1);
+    // Each has its part: of pages that change hands meanwhile requests may be counted by both.
+    const part = async (at: string): Promise<number> =>
+      Number(/^revisit_budget_per_hour (.*)$/m.exec(await call<string>('GET', `${at}/metrics`))![1]);
+    for (const at of pair.urls) await eventually(async () => (await part(at)) > 9_000);
     for (const [n, at] of pair.urls.entries()) {
       write('checked', (host) => `<p>edition ${n} of ${host}</p>`);
       const before = web.requests.length;
