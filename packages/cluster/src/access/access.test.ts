@@ -87,6 +87,11 @@ describe.skipIf(locate('nats-server') === undefined || !openssl)(
       rmSync(folder, { recursive: true, force: true });
     });
 
+    test('whose certificate the system does not know says which flag names it', async () => {
+      const linked = await link({ nats: url, natsKey: join(folder, 'r1.nk') }, 'r1');
+      expect(linked).toMatchObject({ kind: 'failed', sentence: expect.stringMatching(/certificate.*--nats-ca names/) });
+    });
+
     /** What became of saying something: `taken` when the server says that a stream has it. */
     const say = (connection: NatsConnection, subject: string): Promise<string> =>
       jetstream(connection)

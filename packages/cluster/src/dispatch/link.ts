@@ -147,8 +147,14 @@ export async function link(options: LinkOptions, name: string, signal?: AbortSig
     opened = true;
     return { kind: 'linked', connection, key };
   } catch (error) {
-    if (!(error instanceof AuthorizationError))
-      return { ...failed(`--nats ${nats} cannot be used (${(error as Error).message})`), away: true };
+    if (!(error instanceof AuthorizationError)) {
+      const { message } = error as Error;
+      const hint =
+        natsCa === undefined && /certificate/i.test(message)
+          ? '; where the system does not know who signed for the servers, --nats-ca names a file with that certificate'
+          : '';
+      return { ...failed(`--nats ${nats} cannot be used (${message})${hint}`), away: true };
+    }
     return failed(natsKey === undefined ? `--nats ${nats}: the servers ask for a key (--nats-key)` : refused(options));
   }
 }

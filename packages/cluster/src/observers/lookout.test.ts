@@ -115,6 +115,7 @@ describe('an observer', () => {
   });
 
   test('looks by itself within its mandate, says so once, and stops when it ends', async () => {
+    base = bytes('one');
     await ask();
     await pass(200_000);
     // One for the errand, then every ten seconds of the minute.
@@ -273,7 +274,19 @@ describe('an observer', () => {
     expect(await ask()).toMatchObject({ text: 'two' });
   });
 
+  test('what it sees first for one that has just taken over the site, and has no copy of it, is told until it is kept', async () => {
+    expect(await ask()).toMatchObject({ what: 'whole', text: 'one' });
+    // The shard has gone on to yet another one, which has not heard of it, and the page is edited again.
+    base = undefined;
+    arrived = undefined;
+    source.text = 'two';
+    await pass(10_000);
+    expect(await ask()).toMatchObject({ what: 'whole', text: 'one' });
+    expect(await ask()).toMatchObject({ text: 'two' });
+  });
+
   test('keeps a site while something of it is untold, and tells it also when a look from home has overtaken it', async () => {
+    base = bytes('one');
     await ask();
     for (const text of ['two', 'three']) {
       source.text = text;
@@ -434,6 +447,7 @@ describe('an observer', () => {
   });
 
   test('lets go of a site when told to, and of pages that it never heard of says so', async () => {
+    base = bytes('one');
     await ask();
     expect(await lookout.shed('a.example')).toBe(0);
     await pass(100_000);

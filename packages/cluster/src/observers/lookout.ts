@@ -292,8 +292,8 @@ export class Lookout {
     const known = place.seen !== undefined;
     const changed = same ? false : await this.#changed(place, observation, outcome);
     place.seen = { fetched: outcome, print, packedBytes };
-    // Whoever asked for the first look may be lost before it is kept.
-    if (place.given !== undefined) return known ? changed : place.base !== '' && print !== place.base;
+    // Whoever asked for the first look may be lost before it is kept; one that has just taken over the site has no copy to say that this is it.
+    if (place.given !== undefined) return known ? changed : print !== place.base;
     const isUnsaid = changed || !known || (same && place.unreported.length === 0);
     return place.base !== '' && print !== place.base && isUnsaid;
   }

@@ -47,11 +47,13 @@ export class Connection {
   readonly #begin: string;
   #hurried = false;
 
-  constructor(pool: pg.Pool, patienceMs: number) {
+  constructor(pool: pg.Pool, patienceMs: number, pauseMs: number) {
     this.#pool = pool;
     // The server gives up first; where its word does not come through, so do we. Said in each transaction, because a pooler
     // takes no settings with a connection, and would give those of a session to others.
-    this.#begin = `BEGIN; SET LOCAL statement_timeout = ${patienceMs}`;
+    // A process that is stopped between two statements would keep what it has locked from all others for as long.
+    const settings = `SET LOCAL statement_timeout = ${patienceMs}; SET LOCAL idle_in_transaction_session_timeout = ${pauseMs}`;
+    this.#begin = `BEGIN; ${settings}`;
     // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
     pool.on('error', () => {});
     // Likewise one that breaks between two statements of a transaction: the next statement tells.
@@ -137,11 +139,13 @@ export interface ConnectOptions {
   readonly connectionsMax?: number;
   /** The longest that one statement may take. */
   readonly patienceMs?: number;
+  /** The longest that a transaction may do nothing. */
+  readonly pauseMs?: number;
 }
 
 /** Connects and takes the steps of the schema that are missing, one process at a time. */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<Connected> {
-  const { connectionsMax = 8, patienceMs = 20_000 } = options;
+  const { connectionsMax = 8, patienceMs = 20_000, pauseMs = 4_000 } = options;
   const connection = new Connection(
     new pg.Pool({
       connectionString: url,
@@ -151,6 +155,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       keepAlive: true,
     }),
     patienceMs,
+    pauseMs,
   );
   try {
     const outcome = await connection.write(migrate);

@@ -24,6 +24,28 @@ async function open(url?: string, mandate?: Mandate): Promise<PostgresStore> {
 storeContract('PostgreSQL', () => open());
 searchContract('PostgreSQL', () => open());
 
+test('a process that stops in the middle of its work keeps what it has locked from nobody for long, and nothing of it is kept', async () => {
+  const url = await server.database('stopped');
+  const [stopped, other] = await Promise.all([connect(url, { pauseMs: 300 }), connect(url)]);
+  if (stopped.kind === 'failed' || other.kind === 'failed') throw new Error('It is there.');
+  const lock = 'UPDATE log_end SET sequence = sequence + $1 RETURNING sequence';
+  let goOn = (): void => {};
+  let isAtIt = (): void => {};
+  const atIt = new Promise<void>((resolve) => (isAtIt = resolve));
+  const stands = stopped.connection.write(async (sql) => {
+    await sql.query(lock, [100]);
+    isAtIt();
+    await new Promise<void>((resolve) => (goOn = resolve));
+    return sql.query(lock, [100]);
+  });
+  await atIt;
+  const kept = await other.connection.write((sql) => sql.query<{ sequence: number }>(lock, [1]));
+  expect(kept.kind === 'kept' && kept.value.rows).toEqual([{ sequence: 1 }]);
+  goOn();
+  expect(await stands).toMatchObject({ kind: 'failed', fault: { code: 'store-away' } });
+  await Promise.all([stopped.connection.close(), other.connection.close()]);
+});
+
 test('two stores append to one log at once: no holes, no order that readers could miss', async () => {
   const url = await server.database('two');
   const stores = [await open(url), await open(url)];
