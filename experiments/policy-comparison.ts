@@ -5,7 +5,7 @@
  *       [--again revisit] [--without siblings,week] [--aims staleness,work-hours] [--evenly market] [--period 3600] [--seconds 240]
  *
  * A row a cell is added to the cache as soon as it is known, and cells found there are not run again but for the policies
- * named by --again, so after a change of `revisit` only `revisit` is run. `bound` is the plan that knows how
+ * named by --again, so after a change of `revisit` only `revisit` is run. `bound` is revisit told how
  * often each page will change in the test (simulate/bound.ts). --aims ask revisit for fresh copies instead of short delays, or to count Monday to
  * Friday 8 to 18 (UTC) three times; every row is scored for all three. --evenly market runs revisit as the daemon does, whose
  * requests leave evenly: by the market's prices, with nothing to borrow from quiet weeks but within --period seconds, which is that of the budget; --evenly feedback without the market. Ends after --seconds with what there is; call it again to go on.
@@ -18,7 +18,7 @@ import {
   type Parts,
   type PolicyEntry,
   type Split,
-  RevisitPolicy,
+  bound,
   boundEntry,
   calibrate,
   kinOf,
@@ -104,11 +104,10 @@ export function runCell(
 ): Omit<Row, 'trace'> {
   const allowed = probesAllowed(split, { kind: 'per-change', looks: looksPerChange });
   const kin = kinOf(split.names);
-  const entry: PolicyEntry = name === 'bound' ? boundEntry(split, aims.loss) : policies[name]!;
+  const entry: PolicyEntry = name === bound ? boundEntry(split) : policies[name]!;
   const started = performance.now();
   const run = (knob: number) => {
-    const policy =
-      entry.knob === 'scale' ? entry.create(knob) : name === 'revisit' ? new RevisitPolicy(aims) : entry.create();
+    const policy = entry.knob === 'scale' ? entry.create(knob) : entry.aimed ? entry.aimed(aims) : entry.create();
     const told = entry.knob === 'told' ? knob : 1;
     return replay(split, policy, { allowed, told, kin, learn: 'probes', spacingSeconds: 0, market });
   };
@@ -169,7 +168,7 @@ function main(words: readonly string[]): void {
     rows.map((row) => JSON.parse(row) as Row).map(({ trace, budget, policy }) => `${trace} ${budget} ${policy}`),
   );
   const asked = option('policies', 'all');
-  const names = asked[0] === 'all' ? [...Object.keys(policies), 'bound'] : asked;
+  const names = asked[0] === 'all' ? [...Object.keys(policies), bound] : asked;
   for (const trace of option('traces', Object.keys(sources).join(','))) {
     let split: Split | undefined;
     for (const budget of option('budgets', '10,30,100').map(Number)) {

@@ -168,7 +168,7 @@ export { type PolicyCollection, CollectionPolicy } from './policy/collection-pol
 export { type Fairness, FairOrder } from './policy/fair-order.ts';
 export { type Allocation, RatePolicy } from './policy/rate-policy.ts';
 export { type Aims, RevisitPolicy } from './policy/revisit.ts';
-export { boundEntry } from './simulate/bound.ts';
+export { bound, boundEntry } from './simulate/bound.ts';
 export { type Calibrated, calibrate } from './simulate/calibrate.ts';
 export { spreadChanges, withFalseChanges } from './simulate/estimate-noise.ts';
 export { ProbeLog } from './simulate/probe-log.ts';

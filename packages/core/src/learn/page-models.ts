@@ -63,8 +63,14 @@ export class PageModels {
   private readonly priors = new PriorRates();
   private readonly kinds = new KindRates();
 
-  constructor(parts: Parts = {}) {
+  private readonly told: ArrayLike<number> | undefined;
+  private readonly toldMean: number;
+
+  /** `told`: each page's rate, in changes a second, where somebody knows it. */
+  constructor(parts: Parts = {}, told?: ArrayLike<number>) {
     this.parts = { ...allParts, ...parts };
+    this.told = told;
+    this.toldMean = told ? Array.from(told).reduce((sum, rate) => sum + rate, 0) / told.length : 0;
   }
 
   /** Before anything is found a page is taken to change once in so many looks. */
@@ -157,7 +163,8 @@ export class PageModels {
     }
     this.rate = rate;
     if (this.parts.siblings) this.kin.consult(page, last, now, gap > 0 ? mass / gap : rate);
-    const { chance, quietSeconds } = this.kin.siblings;
+    const { quietSeconds } = this.kin.siblings;
+    const chance = this.kin.siblings.chance * this.toldShare(page);
     this.together = 1 - (1 - this.states.hints[page]!) * (1 - chance);
     this.since = last + quietSeconds;
     const open = gap > 0 ? 1 - quietSeconds / gap : 1;
@@ -168,6 +175,11 @@ export class PageModels {
   /** What fresh copies ask of the page at `now`, where a look costs so much and changes come at `rate`. */
   freshAhead(page: number, now: number, cost: number, rate: number): FreshAhead {
     return this.memories.ahead(page, Math.max(0, now - this.states.last[page]!), cost, rate);
+  }
+
+  /** What siblings change together with is shared by those that change at all: how far the page is one of them, where that is told. */
+  private toldShare(page: number): number {
+    return this.told ? Math.min(1, (this.told[page] ?? 0) / this.toldMean) : 1;
   }
 
   /** How many changes of the page are known. */
@@ -322,7 +334,7 @@ export class PageModels {
     const age = Math.max(0, now - birth[page]!);
     const median = !this.parts.exploration;
     for (let b = 0; b < bases; b++)
-      base[page * bases + b] = posteriorRate(priorShapes[b]!, mean, changes[page]!, age, median);
+      base[page * bases + b] = this.told?.[page] ?? posteriorRate(priorShapes[b]!, mean, changes[page]!, age, median);
   }
 
   private priorRate(page: number): number {

@@ -37,6 +37,8 @@ export interface Aims extends Asked {
   /** How long a busy time may borrow from quiet ones. */
   readonly horizonSeconds?: number;
   readonly parts?: Parts;
+  /** Each page's rate, in changes a second, where somebody knows it; all else is learned as ever. */
+  readonly rates?: ArrayLike<number>;
 }
 
 /** A page never seen to change is taken to change once in this many looks. */
@@ -82,7 +84,7 @@ export class RevisitPolicy implements Policy {
 
   constructor(aims: Aims = {}) {
     this.aims = aims;
-    this.models = new PageModels(aims.parts);
+    this.models = new PageModels(aims.parts, aims.rates);
     this.prices = new LookPrices(aims.horizonSeconds);
     this.ripeness = new Ripeness(this.models, this.prices, aims);
   }

@@ -58,6 +58,21 @@ test('the split leaves out sources without an event in training and counts birth
   expect(probesAllowed(split, { kind: 'per-change', looks: 10 })).toBe(26);
 });
 
+test('what happened in the first moment of a trace is of the time to learn from', () => {
+  const start = 1_700_000_000;
+  const day = 86_400;
+  const trace = traceOf([
+    ['a', start],
+    ['b', start + 1],
+    ['a', start + 5 * day],
+    ['b', start + 6 * day],
+  ]);
+  for (const train of [20 * day, 4 * day]) {
+    const split = splitTrace(trace, train, 2 * day);
+    expect([split.trainStart, split.names, [...split.birth]]).toEqual([start, ['a', 'b'], [start, start + 1]]);
+  }
+});
+
 test('scores agree with counting by hand, change by change', () => {
   fc.assert(
     fc.property(
@@ -282,6 +297,9 @@ test('a policy told more than one look a page and second looks once a second, an
     expect(seconds.size, name).toBe(log.length);
   }
   expect(looksMost(split)).toBe(2 * 99);
+  // A site that is asked every ten seconds has ten turns; two sites have twice as many.
+  expect(looksMost(split, { site: Int32Array.of(0, 0) }, 10)).toBe(10);
+  expect(looksMost(split, { site: Int32Array.of(0, 1) }, 10)).toBe(20);
 });
 
 test('progress is told every few dozen steps, be they looks or waits', () => {

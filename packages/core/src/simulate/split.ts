@@ -1,10 +1,11 @@
 /**
  * A trace split by time into a part to learn from and a part to score on.
  *
- * The test ends with the trace's last event and covers (testStart, testEnd]; training covers (trainStart, testStart]. A
+ * The test ends with the trace's last event and covers (testStart, testEnd]; training covers [trainStart, testStart]. A
  * source takes part when it has an event in training. It is watched from its birth, its first event in the whole trace,
  * or from the start of training when it was born before.
  */
+import type { Kin } from '../model/kin.ts';
 import { type Trace, countUpTo, firstEvent, lastEvent } from './trace.ts';
 
 export interface Split {
@@ -37,7 +38,8 @@ export function splitTrace(trace: Trace, trainSeconds: number, testSeconds: numb
   let testChanges = 0;
   for (let i = 0; i < trace.names.length; i++) {
     const all = trace.times[i]!;
-    const before = countUpTo(all, trainStart - 1e-9);
+    let before = countUpTo(all, trainStart);
+    while (before > 0 && all[before - 1] === trainStart) before--;
     const known = countUpTo(all, testStart);
     if (known === before) continue;
     names.push(trace.names[i]!);
@@ -58,7 +60,12 @@ export function probesAllowed(split: Split, budget: Budget): number {
   return Math.floor(budget.looks * looks);
 }
 
-/** How many looks there are room for: each page once in every second of the test. */
-export function looksMost(split: Split): number {
-  return split.names.length * Math.max(0, Math.ceil(split.testEnd) - Math.floor(split.testStart) - 1);
+/** How many looks there are room for: each page once in every second of the test, and each site as often as its spacing lets it. */
+export function looksMost(split: Split, kin?: Pick<Kin, 'site'>, spacingSeconds = 0): number {
+  const seconds = Math.max(0, Math.ceil(split.testEnd) - Math.floor(split.testStart) - 1);
+  if (!kin || spacingSeconds === 0) return split.names.length * seconds;
+  const pages = new Map<number, number>();
+  for (const site of kin.site.slice(0, split.names.length)) pages.set(site, (pages.get(site) ?? 0) + 1);
+  const turns = Math.floor(seconds / spacingSeconds) + 1;
+  return [...pages.values()].reduce((sum, count) => sum + Math.min(count * seconds, turns), 0);
 }

@@ -1,6 +1,5 @@
 /** What was asked of `revisit simulate`, word by word. */
-import { type Aims, type Budget, type Trace, firstEvent, lastEvent, policies } from '@revisit/core';
-import { bound } from '../lab/compare.ts';
+import { type Aims, type Budget, type Trace, bound, firstEvent, lastEvent, policies } from '@revisit/core';
 import { type ImportanceFile, type Read, readImportanceFile } from '../lab/trace-file.ts';
 import { unwritable } from './unwritable.ts';
 

@@ -8,6 +8,7 @@ import {
   type ScoreDetail,
   type Split,
   RevisitPolicy,
+  bound,
   boundEntry,
   calibrate,
   looksMost,
@@ -36,10 +37,9 @@ export interface ReliabilityBin {
   readonly held: number;
 }
 
-/** Not a policy but what a plan would reach that knew the rates. */
-export const bound = 'bound';
+/** Of what is no policy but what a plan would reach that knew the rates. */
 export const boundSentence =
-  'bound knows how often each page will change in the test, which no policy can; when it changes it does not know.';
+  'bound is revisit told how often each page will change in the test, which no policy can know; when it changes it must learn as ever.';
 
 export interface Compared {
   readonly policy: string;
@@ -99,9 +99,9 @@ export function comparePolicy(
   progress: (share: number) => void,
   clockMs: () => number,
 ): Compared {
-  const entry = name === bound ? boundEntry(given.split, given.loss) : policies[name]!;
+  const entry = name === bound ? boundEntry(given.split) : policies[name]!;
   // Asking for more than there is room for would turn the knob in vain, run after run.
-  const allowed = Math.min(given.allowed, looksMost(given.split));
+  const allowed = Math.min(given.allowed, looksMost(given.split, given.kin, given.spacingSeconds));
   const aims: Aims = { loss: given.loss, ...(given.importance ? { importance: given.importance.at } : {}) };
   // Of each run, as the last is not always the one that stands; what a policy keeps in memory is let go with its run.
   const seen = new WeakMap<Replay, Pick<Compared, 'seconds' | 'reliability' | 'week' | 'siteWeeks'>>();
@@ -111,7 +111,7 @@ export function comparePolicy(
     const reliability = new Reliability();
     const policy: Policy =
       entry.knob === 'scale' ? entry.create(knob) : entry.aimed ? entry.aimed(aims) : entry.create();
-    const believing = policy instanceof RevisitPolicy ? policy : undefined;
+    const believing = policy instanceof RevisitPolicy && name !== bound ? policy : undefined;
     const started = clockMs();
     const outcome = replay(given.split, policy, {
       allowed,

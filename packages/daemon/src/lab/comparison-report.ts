@@ -1,8 +1,8 @@
 /** A comparison of policies as one HTML file that needs nothing from outside. */
-import type { Split } from '@revisit/core';
+import { type Split, bound } from '@revisit/core';
 import type { Plot } from '../reproduce/item.ts';
 import { escape, plotSvg, spansDecades } from '../reproduce/svg.ts';
-import { type Compared, bound, boundSentence } from './compare.ts';
+import { type Compared, boundSentence } from './compare.ts';
 import { type Conditions, aimOf, conditionSentences, usualConditions } from './conditions.ts';
 import { delayColumn } from './delay-column.ts';
 import { whoWhen } from './who-when.ts';

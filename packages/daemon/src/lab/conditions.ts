@@ -53,7 +53,7 @@ export function originSentence({ own, dayZero }: Conditions): string | undefined
     return 'Changes are known as of the look that found them, so the schedule that really ran has delays near 0 here, and what nobody saw is not there: this compares policies with each other and not with what really happened.';
   return dayZero === undefined
     ? undefined
-    : 'The trace has no dates: days count from the first look, which is taken for a Monday, and changes are known as of the look that found them.';
+    : 'The trace has no dates: days count from the first look, which is taken for a Monday. Changes are known as of the look that found them, so a policy that learns when those looks were made finds them sooner than it could have: this says less of delays than it seems.';
 }
 
 export function conditionSentences(split: Split, conditions: Conditions): readonly string[] {

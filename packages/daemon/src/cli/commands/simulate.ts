@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type Split, type Trace, kinOf, probesAllowed, sitePrefix, splitTrace } from '@revisit/core';
-import { type Compared, bound, boundSentence, comparePolicy } from '../../lab/compare.ts';
+import { type Split, type Trace, bound, kinOf, probesAllowed, sitePrefix, splitTrace } from '@revisit/core';
+import { type Compared, boundSentence, comparePolicy } from '../../lab/compare.ts';
 import { type BudgetRun, comparisonHtml, shortSentence } from '../../lab/comparison-report.ts';
 import { type Conditions, aimOf, leftOutSentence, originSentence, ownLooksSentence } from '../../lab/conditions.ts';
 import { delayColumn } from '../../lab/delay-column.ts';
@@ -244,7 +244,7 @@ async function simulate(options: SimulateOptions): Promise<CommandOutcome> {
     print([...(said.length > 0 ? [said.join('\n')] : []), shown(split, runs)].join('\n\n'));
   }
   const origin = originSentence(conditions);
-  if (conditions.own && origin !== undefined) note(origin);
+  if (origin !== undefined) note(origin);
   for (const run of runs) {
     const sentence = shortSentence(run);
     if (sentence !== undefined) note(sentence);
@@ -284,7 +284,7 @@ export function registerSimulate(program: Command, run: Runner): void {
       'probes as R/page/day or R/change, with --data also as a multiple such as 2x of the looks the collection itself made; several for curves (0.1/page/day; with --data 1x)',
     )
     .option('--policies <list>', 'by name, or "all"', 'uniform,lambdacrawl,revisit')
-    .option('--bound', 'add a row for the plan that knows how often each page will change in the test')
+    .option('--bound', 'add a row for revisit told how often each page will change in the test')
     .option('--learn <how>', 'see training through probes, or know its events', 'probes')
     .option('--loss <what>', 'what revisit is to keep small: obsolescence or staleness', 'obsolescence')
     .option(
