@@ -52,6 +52,8 @@ export class Departures {
   readonly #asked = new Map<number, number | undefined>();
   /** Of those, the pages that a person asked for. */
   readonly #hurried = new Set<number>();
+  /** Under way, and nobody waits for them any more. */
+  readonly #passed = new WeakSet<Probe>();
   #sweepTurn = false;
   /** Hours in which nothing leaves by the plan. */
   #quiet: OpeningHours = alwaysOpen;
@@ -306,12 +308,20 @@ export class Departures {
     this.#gates.turnedBack(this.#collection.sites.index(site));
   }
 
+  /** The probe is under way for long, and others of its site need not wait for it. */
+  letPass(probe: Probe): void {
+    this.#passed.add(probe);
+    this.#gates.done(this.#collection.sites.index(probe.site), this.#parts.clock.nowMs());
+  }
+
   /** The probe's requests are over: its site may be asked again, as the wire counts from when the last was seen. */
   returned({ probe, requests, startedAtMs, endedAtMs, latencyMs, server, heldMs }: Observation): void {
     const seenMs = latencyMs === undefined ? endedAtMs : startedAtMs + latencyMs;
     // The second request of a look waits for the first, and for nobody else.
     const keptForMs = requests === 1 ? heldMs : undefined;
-    this.#gates.done(this.#collection.sites.index(probe.site), requests > 0 ? seenMs : undefined, keptForMs);
+    if (!this.#passed.has(probe))
+      this.#gates.done(this.#collection.sites.index(probe.site), requests > 0 ? seenMs : undefined, keptForMs);
+    else if (requests > 0) this.doors.recall(probe.site, seenMs);
     if (server) this.doors.stand(probe.site, server);
   }
 

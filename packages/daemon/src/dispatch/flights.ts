@@ -18,6 +18,8 @@ import type { Probe } from '../values/probe.ts';
 
 /** How long a free robot waits for others under load: probes leave together, and are remembered together. */
 const gatherMs = 1;
+/** As long as a page takes that has few parts, and its place in the browser at once. */
+const shownMs = 3_000;
 
 /** Whether it was kept back by the limits that its operator or we set, and not by what the site said or did. */
 const isByLimits = ({ code }: Fault): boolean => code === 'site-busy';
@@ -242,12 +244,23 @@ export class Flights {
 
   async #observe(probe: Probe): Promise<void> {
     const outMs = this.#parts.clock.nowMs();
+    const over = new AbortController();
+    if (probe.render) void this.#letPass(probe, over.signal);
     const answer = await this.#parts.observer.observe(probe);
+    over.abort('over');
     const turn = this.#turns.turn(probe);
     const observation = turn ? madeAfter(answer, await turn) : answer;
     if (this.#dead) return;
     await this.#arrived(observation, outMs);
     this.#turns.leave(probe, madeMs(observation));
+  }
+
+  /** A page that is shown may take a minute without asking for anything: others of its site need not wait, as the wire gives each its turn. */
+  async #letPass(probe: Probe, over: AbortSignal): Promise<void> {
+    await this.#parts.clock.sleep(shownMs, over);
+    if (over.aborted || this.#dead) return;
+    this.#ways.departures.letPass(probe);
+    this.#words.wake();
   }
 
   async #arrived(observation: Observation, outMs: number): Promise<void> {

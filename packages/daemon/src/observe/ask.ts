@@ -74,6 +74,8 @@ export type Answer =
       readonly bytesReceived: number;
     };
 
+export type Answered = Extract<Answer, { kind: 'answered' }>;
+
 /** One way to the web, or a wrapper round another. */
 export type Visit = (ask: Ask) => Promise<Answer>;
 

@@ -71,6 +71,8 @@ test('encodings on top of each other, unknown, broken, or claimed without being 
 test('redirects in a circle, and into places that are not visited', async () => {
   const places: Record<string, string> = {
     '/loop': '/loop',
+    '/round': '/there',
+    '/there': '/round',
     '/metadata': 'http://169.254.169.254/latest/meta-data/',
     '/private': 'http://10.0.0.1/',
     '/decimal': 'http://167772161/',
@@ -81,16 +83,20 @@ test('redirects in a circle, and into places that are not visited', async () => 
     '/nonsense': 'http://',
     '/chain': '/private',
   };
-  const server = await serve((request, response) => response.writeHead(302, { location: places[request.url!]! }).end());
+  const onAndOn = (url: string) => `/on?${Number(url.split('?')[1]) + 1}`;
+  const server = await serve((request, response) =>
+    response.writeHead(302, { location: places[request.url!] ?? onAndOn(request.url!) }).end(),
+  );
   open.push(server);
   const using = observer({ resolve: () => Promise.resolve([{ address: '192.168.1.1', family: 4 }]) });
   const seen = async (path: string) => codeOf(await look(`${server.origin}${path}`, using));
-  expect(await seen('/loop')).toBe('redirect-loop');
+  for (const path of ['/loop', '/round', '/on?0']) expect(await seen(path)).toBe('redirect-loop');
   for (const path of ['/metadata', '/private', '/decimal', '/mapped', '/name', '/chain']) {
     expect(await seen(path)).toBe('address-refused');
   }
   for (const path of ['/file', '/ftp', '/nonsense']) expect(await seen(path)).toBe('redirect-refused');
-  expect(server.asked.filter(({ path }) => path === '/loop').length).toBe(11);
+  const asked = (of: RegExp) => server.asked.filter(({ path }) => of.test(path)).length;
+  expect([asked(/loop/), asked(/round|there/), asked(/on\?/)]).toEqual([1, 2, 11]);
 });
 
 test('bodies that are shorter than they say', async () => {

@@ -11,12 +11,15 @@
  * Where scripts lead the page to another address, that is the document from then on, and held to what any document is held to:
  * one that does not come, or that says there is trouble, is not what the page says.
  */
-import type { Page, Request, Route } from 'playwright-core';
+import { hash } from 'node:crypto';
+import type { Frame, Page, Request, Route } from 'playwright-core';
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
-import type { Answer, Ask, Visit } from './ask.ts';
+import type { Answer, Answered, Ask, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
-import { lifetimeSeconds, mediaTypeOf } from './outcome.ts';
+import { mediaTypeOf } from './outcome.ts';
+import type { PartMemory, PartTroubles } from './part-memory.ts';
+import { type Repeat, Repeats } from './part-repeats.ts';
 
 const shownOnly = new Set([
   'image',
@@ -31,11 +34,18 @@ const shownOnly = new Set([
 ]);
 /** Parts without which a page says something else. A style changes how words look; a frame's words are not the page's. */
 const tells = new Set(['script', 'xhr', 'fetch']);
-/**
- * One address asked so often, whatever its query, each time when it was answered, is a page that asks whether there is news: it is whole
- * without. What it asks for while it waits for others of that address is a list that it puts together.
- */
-const repeatsMax = 10;
+/** What scripts can read: of other origins' answers, those whose servers say so. */
+const read = new Set(['xhr', 'fetch']);
+/** What the page leads to takes its place, and is no part of it. */
+const once: Repeat = { isLater: false, isNews: false, end: () => {} };
+/** A page leads to one address so often at most, and to all together. */
+const sameLeadsMax = 4;
+const leadsMax = 10;
+/** What is asked for again is waited for no longer than this, but for its site's turn. */
+const laterMsMax = 10_000;
+const laterPollMs = 200;
+/** A page that is busy for longer says the same as before, as far as anybody knows. */
+const printMsMax = 2_000;
 /** What carries the page's data, and so the cookies and headers that its scripts have for its server. */
 const carriesData = new Set(['xhr', 'fetch', 'document']);
 /** What a browser says of itself, or the wire says for us. */
@@ -43,10 +53,6 @@ const notOfScripts =
   /^(sec-.*|user-agent|referer|origin|host|cookie|connection|content-length|accept-encoding|upgrade-insecure-requests|purpose|if-.*|range)$/;
 /** A page whose parts have all come is there within this, unless a file came in its place. */
 const savingMs = 5_000;
-/** Parts kept for later pages, by the lifetime their server states. */
-const keptBytesMax = 64 * 2 ** 20;
-
-export type Answered = Extract<Answer, { kind: 'answered' }>;
 
 export interface LoadLimits {
   /** Requests of one page. */
@@ -71,8 +77,14 @@ export class PageLoad {
   readonly #ask: Ask;
   readonly #document: Answered;
   readonly #ending = new AbortController();
-  readonly #asked = new Set<string>();
-  readonly #alike = new Map<string, { times: number; underWay: number }>();
+  readonly #repeats = new Repeats();
+  /** How often the page led to each address, and at all. */
+  readonly #ledTo = new Map<string, number>();
+  #leads = 0;
+  /** What is being asked for, by address and words: several scripts of a page may want the same. */
+  readonly #underWay = new Map<string, Promise<Answer>>();
+  /** Documents and modules that were found at another address than they were asked for, until the browser asks for them there. */
+  readonly #found = new Map<string, Answered>();
   readonly #signal: AbortSignal;
   readonly #missed: () => void;
   /** What the page is now, and with which cookies it was asked for: a page may set one and ask for itself again. */
@@ -133,29 +145,39 @@ export class PageLoad {
     if (!isOf(page, request)) return route.abort();
     const leads = request.isNavigationRequest() && request.frame() === page.mainFrame();
     const url = URL.parse(request.url());
-    const cookies = url?.origin === document.url.origin ? await cookiesFor(page, url) : '';
+    const isOwn = url?.origin === document.url.origin && askerOf(request) === document.url.origin;
+    const cookies = isOwn ? await cookiesFor(page, url) : '';
     if (leads && request.url() === document.url.href && cookies === this.#shownTo) return answer(route, this.#shown);
+    const found = read.has(request.resourceType()) ? undefined : this.#found.get(request.url());
+    if (found) {
+      this.#found.delete(request.url());
+      return answer(route, found);
+    }
     const wanted =
       url && /^https?:$/.test(url.protocol) && request.method() === 'GET' && !shownOnly.has(request.resourceType());
     if (leads && !wanted) this.#miss(this.#leadsTo(url, 'that is no page to be asked for'));
     if (!wanted || this.#ending.signal.aborted) return route.abort();
     url.hash = '';
-    const alike = this.#alikeTo(url);
-    const needed = (leads || tells.has(request.resourceType())) && !this.#isRepeated(url, alike);
+    if (leads && this.#isLedOn(url)) {
+      this.#miss(this.#leadsTo(url, 'it leads on and on'));
+      return route.abort();
+    }
+    // A page that is busy takes its time to say what it says, and is not finished meanwhile.
+    this.#awaited++;
+    const repeat = await (leads ? once : this.#repeats.begin(url, () => printOf(page)));
+    this.#awaited--;
+    const needed = leads || (tells.has(request.resourceType()) && !repeat.isNews);
     const { requestsMax, bytesMax } = this.#known.limits;
     if (++this.#requests > requestsMax || this.bytesReceived > bytesMax) {
       const most = this.#requests > requestsMax ? `${requestsMax} parts` : `${bytesMax} bytes`;
-      if (needed || leads)
-        this.#miss(fault('render-incomplete', `${this.#ask.url.host}: the page loads more than ${most}`));
+      if (needed) this.#miss(fault('render-incomplete', `${this.#ask.url.host}: the page loads more than ${most}`));
+      repeat.end();
       return route.abort();
     }
-    if (needed) this.#awaited++;
-    alike.underWay++;
-    const part = await this.#fetch(url, this.#saidBy(request, url, cookies)).finally(() => {
-      alike.underWay--;
-      if (!needed) return;
-      this.#awaited--;
-      this.#lastMs = performance.now();
+    const arrived = needed ? this.#await(repeat.isLater) : undefined;
+    const part = await this.#fetch(url, this.#saidBy(request, isOwn, cookies), isOwn).finally(() => {
+      repeat.end();
+      arrived?.();
     });
     if (this.#ending.signal.aborted) return route.abort();
     if (leads && url.href === document.url.href && part.kind === 'answered') {
@@ -164,36 +186,67 @@ export class PageLoad {
     }
     if (leads) this.#judgeDocument(url, part);
     else if (needed) this.#judge(url, part);
-    return part.kind === 'answered' ? answer(route, part) : route.abort();
+    if (part.kind !== 'answered' || !mayRead(request, part)) return route.abort();
+    const leading = part.url.href === url.href ? undefined : leadingTo(request, part);
+    if (!leading) return answer(route, part);
+    this.#found.set(part.url.href, part);
+    return route.fulfill({ status: 200, ...leading });
   }
 
-  #alikeTo({ origin, pathname }: URL): { times: number; underWay: number } {
-    const known = this.#alike.get(origin + pathname) ?? { times: 0, underWay: 0 };
-    this.#alike.set(origin + pathname, known);
-    return known;
+  /** A page may set a cookie and ask for itself, and lead elsewhere, but not without end. */
+  #isLedOn({ href }: URL): boolean {
+    const times = (this.#ledTo.get(href) ?? 0) + 1;
+    this.#ledTo.set(href, times);
+    this.#leads++;
+    return times > sameLeadsMax || this.#leads > leadsMax;
   }
 
-  #isRepeated({ href }: URL, alike: { times: number; readonly underWay: number }): boolean {
-    const isSame = this.#asked.has(href);
-    this.#asked.add(href);
-    if (alike.underWay === 0) alike.times++;
-    return isSame || alike.times > repeatsMax;
+  /**
+   * The page is not whole before it has come; answers what to call then. One that is asked for again and takes long is kept open by its
+   * server until there is news.
+   */
+  #await(isLater: boolean): () => void {
+    this.#awaited++;
+    let [isAwaited, tookMs] = [true, 0];
+    const arrived = (): void => {
+      clearInterval(timer);
+      if (!isAwaited) return;
+      isAwaited = false;
+      this.#awaited--;
+      this.#lastMs = performance.now();
+    };
+    const timer = setInterval(() => {
+      // What waits for its site's turn is not the server's doing.
+      if ((this.#ask.meter?.waiting ?? 0) === 0) tookMs += laterPollMs;
+      if (isLater && tookMs > laterMsMax) arrived();
+    }, laterPollMs);
+    return arrived;
   }
 
-  /** What the page's scripts say to its own server, and the cookies that this showing of it has been given; to no other. */
-  #saidBy(request: Request, url: URL, cookies: string): Readonly<Record<string, string>> {
-    if (url.origin !== this.#document.url.origin || !carriesData.has(request.resourceType())) return {};
+  /** What the page's scripts say to its own server, and the cookies that this showing of it has been given; to others, who asks, where they are to allow it. */
+  #saidBy(request: Request, isOwn: boolean, cookies: string): Readonly<Record<string, string>> {
+    const { origin } = request.headers();
+    const asks = origin === undefined || isOwn ? {} : { origin };
+    if (!isOwn || !carriesData.has(request.resourceType())) return asks;
     const own = Object.entries(request.headers()).filter(([name]) => !notOfScripts.test(name));
     return { ...Object.fromEntries(own), ...(cookies === '' ? {} : { cookie: cookies }) };
   }
 
-  async #fetch(url: URL, said: Readonly<Record<string, string>>): Promise<Answer> {
-    const { parts, visit, limits } = this.#known;
-    const headers = headersFor(url.origin === this.#ask.url.origin ? this.#ask.headers : {}, said);
-    // What a server gives to whoever sends them is no other page's.
-    const isShared = Object.keys(headers).length === 0;
-    const kept = isShared ? parts.get(url.href) : undefined;
-    if (kept) return kept;
+  async #fetch(url: URL, said: Readonly<Record<string, string>>, isOwn: boolean): Promise<Answer> {
+    const { parts } = this.#known;
+    const headers = headersFor(isOwn && url.origin === this.#ask.url.origin ? this.#ask.headers : {}, said);
+    const key = JSON.stringify([url.href, Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+    const known = parts.get(key) ?? this.#underWay.get(key);
+    if (known) return known;
+    const asking = this.#visit(url, headers).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, asking);
+    const part = await asking;
+    if (part.kind === 'answered') parts.set(key, part);
+    return part;
+  }
+
+  async #visit(url: URL, headers: Readonly<Record<string, string>>): Promise<Answer> {
+    const { visit, limits } = this.#known;
     const part = await visit({
       url,
       headers: { accept: '*/*', ...headers },
@@ -204,7 +257,6 @@ export class PageLoad {
       mayAsk: this.#ask.mayAsk,
     });
     this.bytesReceived += part.bytesReceived;
-    if (part.kind === 'answered' && isShared) parts.set(url.href, part);
     return part;
   }
 
@@ -245,6 +297,63 @@ function isOf(page: Page, request: Request): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * As browsers keep it: what another origin answers is for a script to read only where that origin says so. Whoever asks to be allowed is
+ * named by the browser; what is asked for without that is the asker's own, or can be used and not be read.
+ */
+function mayRead(request: Request, { url, headers }: Answered): boolean {
+  const named = request.headers()['origin'];
+  const own = new URL(request.url()).origin;
+  const isReadAsOwn = read.has(request.resourceType()) && askerOf(request) === own;
+  const asker = named ?? (isReadAsOwn ? own : url.origin);
+  if (url.origin === asker) return true;
+  const allowed = headerOf(headers, 'access-control-allow-origin')?.trim();
+  return allowed === '*' || allowed === asker;
+}
+
+/** The origin of the frame that asks; frames without an address of their own are of the origin of those around them. */
+function askerOf(request: Request): string {
+  for (let frame: Frame | null = request.frame(); frame; frame = frame.parentFrame()) {
+    const own = URL.parse(frame.url());
+    // A window that leads somewhere stands where it led from.
+    if (own?.protocol !== 'about:') return own?.origin ?? 'null';
+  }
+  return new URL(request.url()).origin;
+}
+
+/** What the page says, as far as that tells one moment from another; undefined where it does not answer. */
+async function printOf(page: Page): Promise<string | undefined> {
+  const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), printMsMax).unref());
+  const asked = page.evaluate(() => document.documentElement.textContent ?? '').catch(() => undefined);
+  const text = await Promise.race([asked, late]);
+  return text === undefined ? undefined : hash('sha1', text);
+}
+
+const javaScript = /javascript|ecmascript/i;
+const defaultExport = /\bexport\s+default\b|\bas\s+default\b/;
+
+/**
+ * Leads the browser to where the answer was found, as a redirect does, where that matters: what a document or a module names is to be
+ * found from where it stands, and only its own origin may look into a document.
+ */
+function leadingTo(
+  request: Request,
+  { url, headers, body }: Answered,
+): { contentType: string; body: string } | undefined {
+  const to = JSON.stringify(url.href).replaceAll('<', '\\u003c');
+  if (request.isNavigationRequest())
+    return {
+      contentType: 'text/html; charset=utf-8',
+      body: `<!doctype html><script>location.replace(${to})</script>`,
+    };
+  // Of scripts, the browser says who asks for modules alone.
+  const isModule = request.resourceType() === 'script' && request.headers()['origin'] !== undefined;
+  if (!isModule || !javaScript.test(headerOf(headers, 'content-type') ?? '')) return undefined;
+  const script = Buffer.from(body).toString();
+  const ownName = defaultExport.test(script) ? `export { default } from ${to};` : '';
+  return { contentType: 'text/javascript', body: `export * from ${to};${ownName}` };
 }
 
 async function cookiesFor(page: Page, { href }: URL): Promise<string> {
@@ -317,67 +426,4 @@ function answer(route: Route, answer: Answered): Promise<void> {
     headers[name] = Array.isArray(value) ? value.join(name === 'set-cookie' ? '\n' : ', ') : value;
   }
   return route.fulfill({ status: answer.status, headers, body: Buffer.from(answer.body) });
-}
-
-/** Parts that fail, and since when they have at every look. */
-export class PartTroubles {
-  readonly #clock: Clock;
-  readonly #known = new Map<string, { readonly sinceMs: number; times: number }>();
-  /** From then on the page is what it is without the part. */
-  static readonly lastingMs = 86_400_000;
-  static readonly lastingTimes = 3;
-  static readonly keptMax = 10_000;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  forget(url: string): void {
-    this.#known.delete(url);
-  }
-
-  /** It has failed again; whether it has for long. */
-  isLasting(url: string): boolean {
-    const nowMs = this.#clock.nowMs();
-    const trouble = this.#known.get(url) ?? { sinceMs: nowMs, times: 0 };
-    trouble.times++;
-    this.#known.set(url, trouble);
-    if (this.#known.size > PartTroubles.keptMax) this.#known.delete(this.#known.keys().next().value!);
-    return trouble.times >= PartTroubles.lastingTimes && nowMs - trouble.sinceMs >= PartTroubles.lastingMs;
-  }
-}
-
-/** Scripts and styles that many pages share, for as long as their server says. */
-export class PartMemory {
-  readonly #clock: Clock;
-  readonly #kept = new Map<string, { readonly part: Answered; readonly untilMs: number }>();
-  #bytes = 0;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  get(url: string): Answered | undefined {
-    const kept = this.#kept.get(url);
-    if (!kept) return undefined;
-    if (kept.untilMs > this.#clock.nowMs()) return kept.part;
-    this.#forget(url);
-    return undefined;
-  }
-
-  set(url: string, part: Answered): void {
-    const seconds = part.status === 200 ? (lifetimeSeconds(part.headers) ?? 0) : 0;
-    if (seconds <= 0 || part.body.length > keptBytesMax / 8) return;
-    this.#forget(url);
-    this.#kept.set(url, { part, untilMs: this.#clock.nowMs() + seconds * 1000 });
-    this.#bytes += part.body.length;
-    while (this.#bytes > keptBytesMax) this.#forget(this.#kept.keys().next().value!);
-  }
-
-  #forget(url: string): void {
-    const old = this.#kept.get(url);
-    if (!old) return;
-    this.#bytes -= old.part.body.length;
-    this.#kept.delete(url);
-  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../simulation/virtual-clock.ts';
-import { PartTroubles } from './page-load.ts';
+import { PartTroubles } from './part-memory.ts';
 
 const hourMs = 3_600_000;
 

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { fault } from '../values/fault.ts';
-import type { Answer, Ask, Visit } from './ask.ts';
+import type { Answer, Answered, Ask, Visit } from './ask.ts';
 import { headerOf } from './ask.ts';
 import type { Limits } from './limits.ts';
 
@@ -26,11 +26,15 @@ export function withRedirects(limits: Pick<Limits, 'redirectsMax' | 'chainMs'>, 
     let bytesReceived = 0;
     let lasting = true;
     const cookies = new Map<string, Cookie>();
+    let lines: readonly string[] = [];
+    // The same once more, in the same words, is answered as it was.
+    const seen = new Set([wordsOf(ask)]);
     for (let hop = 0; ; hop++) {
       const answer = hop === 0 ? first : await inner(current);
       bytesReceived += answer.bytesReceived;
       if (answer.kind !== 'answered' || !redirect.has(answer.status)) {
-        return conclude(answer, bytesReceived, hop > 0 && lasting ? current.url.href : undefined);
+        const whole = lines.length > 0 ? withCookies(answer, lines) : answer;
+        return conclude(whole, bytesReceived, hop > 0 && lasting ? current.url.href : undefined);
       }
       const location = asUtf8(headerOf(answer.headers, 'location'));
       // Without a place to go it is an answer like any other.
@@ -55,12 +59,22 @@ export function withRedirects(limits: Pick<Limits, 'redirectsMax' | 'chainMs'>, 
         return failed('redirect-refused', `${ask.url.host} redirects to something that is not http or https`);
       }
       lasting &&= permanent.has(answer.status);
-      if (next.origin === current.url.origin) gather(cookies, answer, current.url);
-      else cookies.clear();
+      if (next.origin === current.url.origin) {
+        gather(cookies, answer, current.url);
+        lines = [...lines, ...setBy(answer)].slice(-cookiesMax);
+      } else {
+        cookies.clear();
+        lines = [];
+      }
       current = follow(ask, next, cookies);
+      const words = wordsOf(current);
+      if (seen.has(words)) return failed('redirect-loop', `${ask.url.host} redirects in a circle`);
+      seen.add(words);
     }
   }
 }
+
+const wordsOf = ({ url, headers }: Ask): string => `${url.href}\n${headers['cookie'] ?? ''}`;
 
 /** Headers come byte by byte; a server that writes more than ASCII into an address means UTF-8, as browsers take it. */
 function asUtf8(text: string | undefined): string | undefined {
@@ -94,10 +108,20 @@ interface Cookie {
   readonly path: string;
 }
 
+function setBy({ headers }: Answered): readonly string[] {
+  const lines = headers['set-cookie'] ?? [];
+  return Array.isArray(lines) ? lines : [lines];
+}
+
+/** Whoever keeps cookies, as a browser does, hears of those that were set on the way. */
+function withCookies(answer: Answer, lines: readonly string[]): Answer {
+  if (answer.kind !== 'answered') return answer;
+  return { ...answer, headers: { ...answer.headers, 'set-cookie': [...lines, ...setBy(answer)] } };
+}
+
 /** As RFC 6265 has it, within one origin: a cookie is for what is under its path, and one that is over by now is taken back. */
-function gather(cookies: Map<string, Cookie>, answer: Extract<Answer, { kind: 'answered' }>, from: URL): void {
-  const lines = answer.headers['set-cookie'] ?? [];
-  for (const line of Array.isArray(lines) ? lines : [lines]) {
+function gather(cookies: Map<string, Cookie>, answer: Answered, from: URL): void {
+  for (const line of setBy(answer)) {
     const [, name, value] = /^\s*([^=;\s]+)=([^;]*)/.exec(line) ?? [];
     if (name === undefined || value === undefined) continue;
     const given = attributeOf(line, 'path');

@@ -5,20 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { locate } from '../../../../house/provision.ts';
 import { launch } from './browser-launch.ts';
-import type { WebObserver } from './observe.ts';
-import { observerOn, probeOf, serve } from './test/loopback.ts';
+import { observerOn, probeOf, serve, shownText as text } from './test/loopback.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const thing of open.splice(0)) await thing.close();
 });
-
-const text = (seen: Awaited<ReturnType<WebObserver['observe']>>) =>
-  seen.outcome.kind === 'fetched'
-    ? Buffer.from(seen.outcome.body)
-        .toString()
-        .replaceAll(/<script[^]*?<\/script>|<[^>]*>/g, '')
-    : JSON.stringify(seen.outcome);
 
 const html = (response: ServerResponse, body: string, status = 200) =>
   response.writeHead(status, { 'content-type': 'text/html' }).end(body);

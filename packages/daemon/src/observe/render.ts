@@ -9,13 +9,14 @@ import { existsSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import type { Clock } from '../values/clock.ts';
 import { fault } from '../values/fault.ts';
-import type { Answer, Ask, Visit } from './ask.ts';
+import type { Answer, Answered, Ask, Visit } from './ask.ts';
 import { agentFor, headerOf } from './ask.ts';
 import { type Started, launch, withoutDatagrams } from './browser-launch.ts';
 import { endProcess, limitMemory, processIdOf } from './browser-processes.ts';
 import { BrowserSlots } from './browser-slots.ts';
 import { mediaTypeOf } from './outcome.ts';
-import { type Answered, type Known, PageLoad, PartMemory, PartTroubles } from './page-load.ts';
+import { type Known, PageLoad } from './page-load.ts';
+import { PartMemory, PartTroubles } from './part-memory.ts';
 
 export interface RenderLimits {
   /** From opening the page to its last change, but for the time in which its parts wait for their sites' turn. */
@@ -167,12 +168,19 @@ function busy(ask: Ask, untilMs: number): Answer {
 }
 
 function failed(ask: Ask, error: unknown, bytesReceived: number): Extract<Answer, { kind: 'failed' }> {
-  const words = (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
+  const words = inWords((error instanceof Error ? error.message : String(error)).split('\n')[0]!);
   return {
     kind: 'failed',
     fault: fault('render-failed', `${ask.url.host}: the browser could not show the page (${words})`),
     bytesReceived,
   };
+}
+
+/** What the browser's driver says, for people who have never heard of it. */
+function inWords(words: string): string {
+  if (words.includes('Page crashed')) return 'it broke off: the page needs more memory than it may have';
+  if (words.startsWith('browserType.launch:')) return 'it did not start; is it a Chromium or Chrome that works?';
+  return words.replace(/^[a-z]+[A-Za-z]*\.[A-Za-z]+: /, '');
 }
 
 function isHtml(answer: Answered): boolean {

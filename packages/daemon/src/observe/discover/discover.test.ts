@@ -37,6 +37,18 @@ test('a sitemap lists pages and dates, packed or not', () => {
   );
 });
 
+test('a sitemap may be a text with an address a line, and a text that says anything else lists nothing', () => {
+  const lines = '\ufeffhttps://example.org/a\r\n\r\n  https://example.org/b?c=d \nhttps://example.org/a#again\n';
+  const root = 'https://example.org/sitemap.txt';
+  expect(reveal(fetched(lines, 'text/plain'), root)).toEqual({
+    kind: 'sitemap',
+    listed: [{ url: 'https://example.org/a' }, { url: 'https://example.org/b?c=d' }],
+  });
+  expect(reveal(fetched(gzipSync(lines), 'text/plain'), root).listed).toHaveLength(2);
+  for (const other of ['', `See also\n${lines}`, 'https://example.org/a and more', '<p>https://example.org/a</p>'])
+    expect(reveal(fetched(other, 'text/plain'), root)).toEqual({ kind: 'nothing', listed: [] });
+});
+
 test('an index of sitemaps lists indexes', () => {
   const index =
     '<sitemapindex><sitemap><loc>https://example.org/1.xml</loc><lastmod>2026-01-01</lastmod></sitemap></sitemapindex>';

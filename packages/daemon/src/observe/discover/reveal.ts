@@ -5,7 +5,7 @@ import { normaliseUrl } from '../../values/url.ts';
 import { looksLikeFeed, parseFeedIndex } from './feed.ts';
 import { parseLinks } from './links.ts';
 import type { Listed } from './listed.ts';
-import { looksLikeSitemap, parseSitemap, unpackSitemap } from './sitemap.ts';
+import { looksLikeSitemap, parseSitemap, parseTextSitemap, unpackSitemap } from './sitemap.ts';
 
 export interface Revealed {
   readonly kind: 'sitemap' | 'feed' | 'links' | 'nothing';
@@ -23,6 +23,8 @@ export function reveal(fetched: RevealingBody, pageUrl: string): Revealed {
   const { text } = decodeText(body, fetched.mediaType, fetched.charset);
   if (looksLikeSitemap(text)) return { kind: 'sitemap', listed: tidy(parseSitemap(text), pageUrl) };
   if (looksLikeFeed(text)) return { kind: 'feed', listed: tidy(parseFeedIndex(text), pageUrl) };
+  const lines = fetched.mediaType === 'text/plain' ? parseTextSitemap(text) : undefined;
+  if (lines) return { kind: 'sitemap', listed: tidy(lines, pageUrl) };
   if (fetched.mediaType !== undefined && !/html|xml/.test(fetched.mediaType)) return { kind: 'nothing', listed: [] };
   const { listed, feeds, sitemaps, base: stated } = parseLinks(text);
   const base = (stated && URL.parse(stated, pageUrl)?.href) ?? pageUrl;

@@ -22,6 +22,17 @@ export function unpackSitemap(body: Uint8Array): Uint8Array | undefined {
   }
 }
 
+/** The protocol's other form: an address a line and nothing else; undefined for a text that says anything else. */
+export function parseTextSitemap(text: string): readonly Listed[] | undefined {
+  const lines = text
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  if (lines.length === 0 || !lines.every((line) => /^https?:\/\/[^\s<>"]+$/i.test(line))) return undefined;
+  return lines.slice(0, listedMax).map((url) => ({ url }));
+}
+
 /** Entries up to the first mistake in the file: what came before it is good. */
 export function parseSitemap(text: string): readonly Listed[] {
   const listed: Listed[] = [];

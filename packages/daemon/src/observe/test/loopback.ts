@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Observation } from '../../values/observation.ts';
 import type { Probe } from '../../values/probe.ts';
 import { systemClock } from '../../values/clock.ts';
 import { siteOf } from '../../values/url.ts';
@@ -74,3 +75,11 @@ export function probeOf(url: string, more: Partial<Probe> = {}): Probe {
   const site = siteOf(new URL(url).hostname);
   return { id: `probe-${probes}`, url, site, pageIds: ['page'], atMs: 0, validators: {}, ...more };
 }
+
+/** What a look at a page that is shown says to a reader, without its scripts; or what became of it. */
+export const shownText = ({ outcome }: Observation): string =>
+  outcome.kind === 'fetched'
+    ? Buffer.from(outcome.body)
+        .toString()
+        .replaceAll(/<script[^]*?<\/script>|<[^>]*>/g, '')
+    : JSON.stringify(outcome);
