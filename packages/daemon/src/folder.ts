@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Locked, lockFolder } from './store/lock.ts';
-import { makeFolder } from './store/make-folder.ts';
+import { makeFolder, ownFolderMode } from './store/make-folder.ts';
 import type { SqliteCare } from './store/care.ts';
 import type { Store } from './store/port.ts';
 import { type OpenedSnapshot, openSnapshot } from './store/snapshot.ts';
@@ -44,7 +44,7 @@ const sharedMark = 'shared-store';
 
 function hold(folder: string): Locked | Held | Unusable {
   try {
-    makeFolder(folder);
+    makeFolder(folder, ownFolderMode);
   } catch (error) {
     return { kind: 'failed', sentence: `The data folder ${folder} cannot be made: ${(error as Error).message}.` };
   }

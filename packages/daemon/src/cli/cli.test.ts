@@ -153,6 +153,32 @@ test('settings for a page that is watched already are not dropped: add says whic
   expect(await call('edit', page, '--weight', '-1')).toMatchObject({ code: 2, out: '' });
 });
 
+test('a page is shown in a browser, or asked for with headers, by flags; no value of a header is said again', async () => {
+  const data = join(freshFolder(), 'data');
+  const page = 'https://a.example/flags';
+  const call = (...words: readonly string[]) => revisitHere([...words, '--data', data]);
+  const secret = ['--header', 'Cookie: hush=hush', '--header', 'Accept-Language: de'];
+  expect((await call('add', page, '--render', ...secret)).code).toBe(0);
+  const pages = async () => JSON.parse((await call('pages', '--json')).out) as Record<string, unknown>[];
+  expect(await pages()).toMatchObject([{ render: true, headers: ['Cookie', 'Accept-Language'] }]);
+  const again = await call('add', page, '--no-render', ...secret);
+  expect(again).toMatchObject({ code: 2, out: '' });
+  expect(again.err).toContain('render is true, not false; its headers are kept as they are');
+  expect((await call('edit', page, '--no-render', '--header', 'X-A: b: c')).code).toBe(0);
+  expect(await pages()).toMatchObject([{ render: false, headers: ['X-A'] }]);
+  for (const words of [
+    ['hush'],
+    [':hush'],
+    ['Cookie: hush', '--header', 'cookie: hush'],
+    ['Host: hush'],
+    ['X: hush\u0001'],
+  ]) {
+    const refused = await call('add', 'https://a.example/other', '--header', ...words);
+    expect([words, refused.code, refused.out]).toEqual([words, 2, '']);
+    expect(refused.err + again.err).not.toContain('hush');
+  }
+});
+
 test('without a daemon: add twice, check, change, check, diff, remove', async () => {
   const data = join(freshFolder(), 'data');
   web.pages.set('/alone', '<h1>Title</h1><p>the first text</p>');

@@ -3,6 +3,7 @@
  * one sentence with the line it stands on, before anything else happens.
  */
 import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { LineCounter, type Document, isNode, parseDocument } from 'yaml';
 import type { Retention } from '../values/retention.ts';
 import { type ConfigCollection, type ConfigFile, type ConfigPage, type ConfigSite, fileSchema } from './file-form.ts';
@@ -66,9 +67,21 @@ function lineOf(document: Document, lines: LineCounter, path: readonly PropertyK
 
 /** The first page that could not be watched, with the place of what is wrong about it. */
 function pageMistake(file: ConfigFile): Mistake | undefined {
+  const known = new Map<string, { readonly at: number; readonly page: unknown }>();
   for (const [i, input] of (file.pages ?? []).entries()) {
     const page = readPage(input);
-    if (page.kind === 'read') continue;
+    if (page.kind === 'read') {
+      const { url, select } = page.value;
+      const key = JSON.stringify([url, select]);
+      const first = known.get(key);
+      known.set(key, first ?? { at: i, page: page.value });
+      // The second would be dropped without a word, and with it what it says.
+      if (!first || isDeepStrictEqual(first.page, page.value)) continue;
+      return {
+        path: ['pages', i, 'url'],
+        sentence: `pages.${i}: ${url} is pages.${first.at} once more, with other settings; once is expected`,
+      };
+    }
     const field = /^[a-z]+/i.exec(page.sentence)?.[0] ?? '';
     return { path: ['pages', i, field in input ? field : 'url'], sentence: `pages.${i}: ${page.sentence}` };
   }
@@ -140,6 +153,15 @@ export function settle(file: ConfigFile, flags: Flags): Read<Config> {
     return { kind: 'wrong', sentence: `--${flag} ${shown}: ${message}` };
   }
   const all = checked.data;
+  const needed = [
+    ['lease', flags.lease, all.store, 'store'],
+    ['mandate', flags.mandate, all.nats, 'nats'],
+    ['nats-key', flags.natsKey, all.nats, 'nats'],
+    ['nats-ca', flags.natsCa, all.nats, 'nats'],
+  ] as const;
+  for (const [flag, said, need, name] of needed)
+    if (said !== undefined && need === undefined)
+      return { kind: 'wrong', sentence: `--${flag} ${said}: is of a cluster, and --${name} is not given` };
   if ((all.robotsMin ?? 0) > (all.robots ?? 64)) {
     return {
       kind: 'wrong',

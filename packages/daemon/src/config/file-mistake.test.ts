@@ -64,6 +64,11 @@ test.each([
   ['store: mysql://user:hush@db', 'store: its value is not allowed; an address such as postgres://'],
   ['pages: [{ url: https://a.example/, headers: hush }]', 'pages.0.headers: its value is not allowed; settings by'],
   ['pages: [{ url: https://a.example/, headers: { X: [hush] } }]', 'pages.0.headers.X: its value is not allowed; a'],
+  [
+    'pages: [{ url: https://a.example/ }, { url: "https://A.example", render: true }]',
+    'pages.1: https://a.example/ is pages.0 once more, with other settings',
+  ],
+  ['pages: [{ url: https://a.example/, headers: { X: a, x: hush } }]', 'each name is expected once'],
   ['sites: { a.example: { headers: { X: "hush\\n" } } }', 'headers.X: a value with a line break is not allowed; one'],
   ['sites: { a.example: { headers: { X: "hush\\x01" } } }', 'headers.X: a value with control characters'],
 ])('%s is refused without its value, which may be a secret', (text, words) => {
@@ -74,5 +79,13 @@ test.each([
 test('a flag is named as it was given', () => {
   expect(settle({}, { budget: '-1/hour' })).toEqual({ kind: 'wrong', sentence: `--budget -1/hour: ${rate}` });
   expect(settle({}, { contact: 'a\nb' })).toEqual({ kind: 'wrong', sentence: `--contact "a\\nb": ${oneLine}` });
+  for (const [flags, need] of [
+    [{ lease: '5s' }, 'store'],
+    [{ mandate: '5m' }, 'nats'],
+    [{ natsKey: 'k' }, 'nats'],
+    [{ natsCa: 'c' }, 'nats'],
+  ] as const)
+    expect(settle({}, flags)).toMatchObject({ sentence: expect.stringMatching(new RegExp(`--${need} is not given$`)) });
+  expect(settle({ store: 'postgres://a@b/c' }, { lease: '5s' }).kind).toBe('read');
   expect(settle({}, { port: 'x' })).toMatchObject({ sentence: expect.stringMatching(/^--port x: a whole number/) });
 });

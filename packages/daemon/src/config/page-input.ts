@@ -91,6 +91,8 @@ export const readHeaders: Reader = (value) => {
     if (!/^[\w!#$%&'*+.^`|~-]{1,200}$/.test(name))
       return refused('headers', name, "a name is made of letters, digits and !#$%&'*+-.^_`|~");
     if (ownHeaders.has(name.toLowerCase())) return refused('headers', name, 'the connection sets it itself');
+    if (given.some(([other]) => other !== name && other.toLowerCase() === name.toLowerCase()))
+      return refused('headers', name, 'each name is expected once, however it is written');
     const trouble = headerTrouble(text);
     if (trouble) return refusedUnseen(`headers.${name}`, ...trouble);
   }

@@ -6,7 +6,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder, ownFolderMode } from './make-folder.ts';
 
 export interface Locked {
   readonly kind: 'locked';
@@ -41,7 +41,7 @@ function readAddress(folder: string): DaemonAddress | undefined {
 export function lockFolder(folder: string, patienceMs = 0): LockOutcome {
   let db: Database.Database;
   try {
-    makeFolder(folder);
+    makeFolder(folder, ownFolderMode);
     db = new Database(join(folder, 'lock.db'), { timeout: patienceMs });
   } catch (error) {
     return { kind: 'failed', sentence: `The data folder ${folder} cannot be used: ${(error as Error).message}.` };

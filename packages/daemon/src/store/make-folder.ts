@@ -5,16 +5,20 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-export function makeFolder(folder: string): void {
+/** `mode`: of the folder itself, where it is not there yet. */
+export function makeFolder(folder: string, mode = 0o777): void {
   const path = resolve(folder);
   if (isFolder(path)) return;
   if (!isFolder(dirname(path))) makeFolder(dirname(path));
   try {
-    mkdirSync(path);
+    mkdirSync(path, { mode });
   } catch (error) {
     // Another process was faster.
     if (!isFolder(path)) throw error;
   }
 }
+
+/** For what holds headers, and what was read with them: its owner's alone. */
+export const ownFolderMode = 0o700;
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

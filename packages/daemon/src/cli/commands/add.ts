@@ -18,6 +18,8 @@ interface SettingsOptions {
   readonly weight?: string;
   readonly spacing?: string;
   readonly options?: string;
+  readonly render?: boolean;
+  readonly header?: readonly string[];
 }
 
 interface AddOptions extends SettingsOptions {
@@ -25,7 +27,7 @@ interface AddOptions extends SettingsOptions {
   readonly json?: boolean;
 }
 
-type Settings = Pick<PageChange, 'select' | 'title' | 'tags' | 'weight' | 'spacing' | 'options'>;
+type Settings = Pick<PageChange, 'select' | 'title' | 'tags' | 'weight' | 'spacing' | 'options' | 'render' | 'headers'>;
 
 function optionsOf(text: string | undefined): { options: unknown } | CommandOutcome | undefined {
   if (text === undefined) return undefined;
@@ -36,12 +38,28 @@ function optionsOf(text: string | undefined): { options: unknown } | CommandOutc
   }
 }
 
+/** Values may be credentials: no sentence repeats one. */
+function headersOf(lines: readonly string[] = []): { headers: Record<string, string> } | CommandOutcome | undefined {
+  if (lines.length === 0) return undefined;
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(0, colon)).trim();
+    if (name === '') return wrong(`--header: "Name: value" is expected, such as "Accept-Language: de"`);
+    if (Object.hasOwn(headers, name)) return wrong(`--header ${name}: is given twice`);
+    headers[name] = line.slice(colon + 1).trim();
+  }
+  return { headers };
+}
+
 /** What was said of pages, as the API takes it. */
 function settingsOf(options: SettingsOptions): { readonly settings: Settings } | CommandOutcome {
   const weight = options.weight === undefined ? undefined : Number(options.weight);
   if (weight !== undefined && !(weight > 0)) return wrong(`--weight ${options.weight}: a number above 0 is expected`);
   const given = optionsOf(options.options);
   if (given && 'code' in given) return given;
+  const headers = headersOf(options.header);
+  if (headers && 'code' in headers) return headers;
   return {
     settings: {
       ...(options.select === undefined ? {} : { select: options.select }),
@@ -50,6 +68,8 @@ function settingsOf(options: SettingsOptions): { readonly settings: Settings } |
       ...(options.spacing === undefined ? {} : { spacing: options.spacing }),
       ...(weight === undefined ? {} : { weight }),
       ...(given ? { options: given.options as Record<string, unknown> } : {}),
+      ...(options.render === undefined ? {} : { render: options.render }),
+      ...headers,
     },
   };
 }
@@ -94,15 +114,17 @@ async function watchedOtherwise(
   const given = Object.entries(read.kind === 'read' ? read.value : {});
   const others = given.filter(([name, value]) => !isDeepStrictEqual(value, standing(page, name)));
   if (others.length === 0) return undefined;
-  const differences = others.map(
-    ([name, value]) =>
-      `${name === 'spacingSeconds' ? 'spacing in seconds' : name} is ${JSON.stringify(standing(page, name)) ?? 'not set'}, not ${JSON.stringify(value)}`,
-  );
+  const differences = others.map(([name, value]) => {
+    // What stands in them nobody is told again, so nobody can say whether these are the same.
+    if (name === 'headers') return 'its headers are kept as they are';
+    return `${name === 'spacingSeconds' ? 'spacing in seconds' : name} is ${JSON.stringify(standing(page, name)) ?? 'not set'}, not ${JSON.stringify(value)}`;
+  });
   return `${page.url} is watched already: ${differences.join('; ')}; "revisit edit ${page.id}" with the same settings changes that`;
 }
 
 /** A setting as a person would write it: where a page came from is the daemon's own note among its options. */
 function standing(page: Page, name: string): unknown {
+  if (name === 'render') return page.render ?? false;
   if (name !== 'options') return page[name as keyof Page];
   const { discovered: _discovered, ...options } = page.options;
   return options;
@@ -114,7 +136,7 @@ async function edit(words: readonly string[], options: AddOptions): Promise<Comm
   const { settings } = said;
   if (Object.keys(settings).length === 0)
     return wrong(
-      'edit: nothing is said to change; --select, --title, --tag, --weight, --spacing or --options is expected',
+      'edit: nothing is said to change; --select, --title, --tag, --weight, --spacing, --render, --header or --options is expected',
     );
   return withClient({ data: options.data }, async (client) => {
     // All are found before any is touched: a typing error in the last one changes nothing.
@@ -136,6 +158,8 @@ async function edit(words: readonly string[], options: AddOptions): Promise<Comm
   });
 }
 
+const together = (line: string, before: readonly string[] = []): readonly string[] => [...before, line];
+
 const withSettings = (command: Command): Command =>
   command
     .option(
@@ -146,6 +170,9 @@ const withSettings = (command: Command): Command =>
     .option('--tag <tag...>', 'labels to find it by')
     .option('--weight <number>', 'how much a change of it matters, relative to 1')
     .option('--spacing <duration>', 'least time between two looks at it, such as 1h')
+    .option('--render', 'show it in a browser first, as its scripts write it (needs a Chromium)')
+    .option('--no-render', 'read it as the server sends it')
+    .option('--header <line>', 'send "Name: value" with each request for it; may be given again', together)
     .option('--options <json>', 'how it is read, compared, told and kept (docs/detecting.md)');
 
 export function registerAdd(program: Command, run: Runner): void {
