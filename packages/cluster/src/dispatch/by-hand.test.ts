@@ -121,6 +121,22 @@ describe.skipIf(locate('nats-server') === undefined)('while the queues do not mo
     expect(looked).toEqual([asked.id]);
   });
 
+  test('what the holder before let out, and nobody says anything about, is handed back unlooked once whoever had leave for it has lost it', async () => {
+    await takeAway(...Object.values(streams));
+    let aheadMs = 0;
+    const sender = carrier({ ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs });
+    sender.silence(shard);
+    const asked = probe(systemClock.nowMs());
+    const open = sender.observe(asked);
+    sender.admit(shard);
+    const looked = robot('r1');
+    expect(await Promise.race([open, systemClock.sleep(1_200)])).toBeUndefined();
+    aheadMs = 3_000;
+    expect(await open).toMatchObject(lost);
+    expect(await sender.observe(probe(systemClock.nowMs()))).toMatchObject(seen);
+    expect(looked).not.toContain(asked.id);
+  });
+
   /** Takes the message from the queue, and says no more of it. */
   async function given(): Promise<void> {
     const consumer = await jetstream(connection).consumers.get(streams.probes, consumers.robots);

@@ -7,7 +7,8 @@
  *             than the server remembers ids, because no robot came, is looked for where it waits
  *   kept      the server has the message and gives it to robots until one has answered
  *   missing   the message is gone and no answer has come: it may be on its way
- *   ended     answered; or missing for too long, handed back to the loop unlooked; or its shard was given up
+ *   ended     answered; or missing for too long, or let out by the holder before and unheard of, handed back to the loop unlooked; or its
+ *             shard was given up
  *
  * An answer stays in the queue until what follows from it is kept (unkept.ts). What comes back for a probe that is not open is dropped
  * once the shard's probes are known: whoever needs the look asks for it again. Of one that
@@ -48,6 +49,8 @@ const watchedMax = 64;
 const lostMax = 10_000;
 /** Longer than any look takes: whoever has the probe and only says that it is at it is waited for no longer. */
 const heldMsMax = 10 * 60_000;
+/** Whoever was let look by the holder before has asked to go on, or brought what it saw, by then. */
+const unclaimedMsMax = leaveMs + 1_000;
 /** For how long the server surely knows an id again. */
 const rememberedMs = sameWithinMs / 2;
 
@@ -319,7 +322,7 @@ export class Carrier implements Observer {
       await this.#clock.sleep(watchEveryMs, this.#closed.signal);
       void this.#reach.tryAgain();
       const nowMs = this.#clock.nowMs();
-      for (const open of this.#open.values()) this.#miss(open);
+      for (const open of this.#open.values()) if (open.sequence === undefined) this.#miss(open);
       const old = [...this.#open.values()].filter(
         (open) => open.sequence !== undefined && nowMs - open.startedAtMs >= watchFromMs,
       );
@@ -337,9 +340,16 @@ export class Carrier implements Observer {
     return this.#alive.isSilent(who, this.#clock.nowMs(), silenceMsMax(this.#leaseMs ?? usualLeaseMs));
   }
 
-  /** What was begun by hand is in no queue: when whoever began it falls silent, nobody else will have it. */
+  /**
+   * What was begun by hand is in no queue: when whoever began it falls silent, nobody else will have it. What the holder before let out and
+   * the queue says nothing about is nobody's as far as anybody knows, and no hand takes it.
+   */
   #miss(open: Open): void {
-    if (open.sequence !== undefined || open.begunBy === undefined || !this.#isSilent(open.begunBy)) return;
+    const isNobodys =
+      open.begunBy === undefined
+        ? open.rejoined && this.#clock.nowMs() - open.startedAtMs >= unclaimedMsMax
+        : open.sequence === undefined && this.#isSilent(open.begunBy);
+    if (!isNobodys) return;
     this.#handBack(open, 'The robot that had the probe was lost.');
     if (open.observer === undefined) this.#lose(open);
   }
@@ -350,7 +360,7 @@ export class Carrier implements Observer {
     try {
       there = await isThere(await this.#reach.managing(), stream, open.sequence!, open.probe.id);
     } catch {
-      return;
+      return this.#miss(open);
     }
     if (there && open.observer !== undefined) await this.#takeBack(open, open.observer);
     else if (there && this.#clock.nowMs() - open.startedAtMs >= heldMsMax)
