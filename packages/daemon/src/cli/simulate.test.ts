@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { RevisitPolicy, exponential, random } from '@revisit/core';
 import { expect, test } from 'vitest';
 import { openFolder } from '../folder.ts';
-import { readImportance } from '../lab/importance.ts';
+import { type Importance, readImportance } from '../lab/importance.ts';
 import { poissonLaw } from '../simulation/simulated-web.ts';
 import { createWorld, startLoop } from '../simulation/world.ts';
 import { openSqlite } from '../store/sqlite.ts';
@@ -338,12 +338,31 @@ test('where the papers’ report cannot go is said before the work', async () =>
 });
 
 test('an importance over the week has the integral of its steps', () => {
-  const work = readImportance({ breaks: [0, 9, 18, 24], values: [1, 3, 1], period: 24 })!;
+  const work = readImportance({ breaks: [0, 9, 18, 24], values: [1, 3, 1], period: 24 }) as Importance;
   const monday = 1_700_438_400;
   expect([work.at(monday), work.at(monday + 9 * 3600), work.at(monday + 18 * 3600)]).toEqual([1, 3, 1]);
   expect(work.integral(monday + 7 * day) - work.integral(monday)).toBeCloseTo(7 * (15 + 27) * 3600, 3);
   expect(work.integral(monday + 10 * 3600) - work.integral(monday)).toBeCloseTo(12 * 3600, 3);
-  expect(readImportance({ breaks: [0, 9], values: [1], period: 24 })).toBeUndefined();
+});
+
+test.each([
+  ['{"breaks":[0,9],"values":[1],"period":24}', 'breaks is [0,9]; the first is 0, the last the period'],
+  ['{"breaks":[0,9,9,24],"values":[1,2,1],"period":24}', 'breaks is [0,9,9,24]; a list of hours that rise is expected'],
+  ['{"breaks":[],"values":[],"period":24}', 'breaks is []; the first is 0, the last the period'],
+  ['{"breaks":[0,24],"values":[-1],"period":24}', 'values is [-1]; a list of numbers of at least 0 is expected'],
+  ['{"breaks":[0,24],"values":[1,2],"period":24}', 'values is [1,2]; one fewer than breaks is expected'],
+  ['{"breaks":[0,24],"values":[0],"period":24}', 'values is [0]; one above 0 at least is expected'],
+  ['{"breaks":[0,1],"values":[1],"period":1}', 'period is 1; 168 (hours of the week) or 24 (of the day) is expected'],
+  ['{"a":1}', 'period is missing; 168 (hours of the week) or 24 (of the day) is expected'],
+  ['{"breaks":', 'is no JSON ('],
+])('of an importance %s it is said what is wrong', async (text, sentence) => {
+  const folder = freshFolder();
+  const [trace, importance] = [join(folder, 't.csv'), join(folder, 'i.json')];
+  writeFileSync(trace, 'a,0\nb,3600\na,172800\nb,345600\n');
+  writeFileSync(importance, text);
+  const refused = await revisit(['simulate', '--trace', trace, '--train', '2d', '--importance', importance]);
+  expect([refused.code, refused.out]).toEqual([2, '']);
+  expect(refused.err).toContain(`revisit: --importance ${importance}: ${sentence}`);
 });
 
 test('a budget a change where training expects none is refused as such, and one that is enough is named', async () => {

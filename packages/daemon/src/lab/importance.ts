@@ -10,17 +10,33 @@ const hour = 3600;
 /** From Monday 00:00 UTC, 5 January 1970. */
 const firstMonday = 4 * 86_400;
 
-/** From `{breaks, values, period}` in hours of the week (period 168) or of the day (period 24); undefined when it is none. */
-export function readImportance(value: unknown): Importance | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { breaks, values, period } = value as { breaks?: unknown; values?: unknown; period?: unknown };
-  const numbers = (list: unknown): list is number[] =>
-    Array.isArray(list) && list.every((entry) => typeof entry === 'number' && Number.isFinite(entry) && entry >= 0);
-  if (!numbers(breaks) || !numbers(values) || (period !== 168 && period !== 24)) return undefined;
-  const rising = breaks.every((entry, i) => i === 0 || entry > breaks[i - 1]!);
-  if (!rising || breaks.length !== values.length + 1 || breaks[0] !== 0 || breaks.at(-1) !== period) return undefined;
+type Given = Readonly<Record<string, unknown>>;
+
+/** What a profile in hours must be, in the order in which it is looked at: the field, what is allowed, and whether it is so. */
+const demands: readonly (readonly [string, string, (given: Given) => boolean])[] = [
+  ['period', '168 (hours of the week) or 24 (of the day) is expected', ({ period }) => period === 168 || period === 24],
+  ['breaks', 'a list of hours that rise is expected', ({ breaks }) => isNumbers(breaks) && rises(breaks)],
+  ['breaks', 'the first is 0, the last the period', ({ breaks, period }) => endsAt(breaks as number[], period)],
+  ['values', 'a list of numbers of at least 0 is expected', ({ values }) => isNumbers(values)],
+  ['values', 'one fewer than breaks is expected', ({ breaks, values }) => lengthOf(breaks) === lengthOf(values) + 1],
   // Where nothing counts there is nothing to plan for.
-  return values.some((value) => value > 0) ? importanceOf(breaks, values, period) : undefined;
+  ['values', 'one above 0 at least is expected', ({ values }) => (values as number[]).some((value) => value > 0)],
+];
+
+const lengthOf = (list: unknown): number => (list as readonly unknown[]).length;
+const isNumbers = (list: unknown): list is readonly number[] =>
+  Array.isArray(list) && list.every((entry) => typeof entry === 'number' && Number.isFinite(entry) && entry >= 0);
+const rises = (list: readonly number[]): boolean => list.every((entry, i) => i === 0 || entry > list[i - 1]!);
+const endsAt = (list: readonly number[], end: unknown): boolean => list[0] === 0 && list.at(-1) === end;
+/** Of what was given, so much is said again. */
+const charactersMax = 60;
+
+/** From `{breaks, values, period}` in hours of the week (period 168) or of the day (period 24); or what is wrong with it. */
+export function readImportance(given: Given): Importance | string {
+  for (const [field, expected, isSo] of demands)
+    if (!isSo(given))
+      return `${field} is ${(JSON.stringify(given[field]) ?? 'missing').slice(0, charactersMax)}; ${expected}`;
+  return importanceOf(given['breaks'] as number[], given['values'] as number[], given['period'] as number);
 }
 
 function importanceOf(breaks: readonly number[], values: readonly number[], period: number): Importance {

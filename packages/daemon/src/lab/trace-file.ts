@@ -151,10 +151,12 @@ export async function readImportanceFile(file: string): Promise<Read<ImportanceF
   }
   if (json.length === 0) return weightOf.size > 0 ? { kind: 'read', value: { kind: 'pages', weightOf } } : wrong;
   try {
-    const importance = readImportance(JSON.parse(json.join('\n')));
-    return importance ? { kind: 'read', value: { kind: 'times', importance } } : wrong;
-  } catch {
-    return wrong;
+    // It begins with a brace, so it is an object or no JSON.
+    const importance = readImportance(JSON.parse(json.join('\n')) as Readonly<Record<string, unknown>>);
+    if (typeof importance === 'string') return { kind: 'wrong', sentence: `--importance ${file}: ${importance}` };
+    return { kind: 'read', value: { kind: 'times', importance } };
+  } catch (error) {
+    return { kind: 'wrong', sentence: `--importance ${file}: is no JSON (${(error as Error).message})` };
   }
 }
 
