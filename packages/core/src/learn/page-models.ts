@@ -1,11 +1,11 @@
 /**
- * What is believed of every page, learned from looks: one model, four voices.
+ * What is believed of every page, learned from looks: one model, five voices.
  *
- * The intensity of a page is  (memory) x (week) x (activity of its site and speed),  or its rhythm where that explains it better; to
+ * The intensity of a page is  (memory) x (week) x (activity of its site and speed),  or its rhythm or its clock where that explains it better; to
  * the changes expected since the last look comes the chance that a sibling's change was also this page's. See memory.ts,
- * week-shape.ts, activity.ts, rhythm.ts and siblings.ts for each.
+ * week-shape.ts, activity.ts, page-times.ts and siblings.ts for each.
  *
- * State: 64 bytes a page in the store (last look 6, last change 4, birth 4, changes 4, memories 24, own rate 7, waits 14, kind 1), 83 in typed
+ * State: 61 bytes a page in the store (last look 6, last change 4, birth 4, changes 2, memories 12, own rate 7, waits 12, clock 13, kind 1), 117 in typed
  * arrays; the two long-run rates beside them are a cache. Cost: O(1) a look, about ten exponentials.
  * Delicate: gaps of zero length tell nothing and are skipped; a change found at every look counts at most one and a half times a look where it is not counted, so
  * a page with a clock on it is not believed to change ever faster.
@@ -19,10 +19,11 @@ import type { RateEstimate } from './rate.ts';
 import { PageKin } from './page-kin.ts';
 import { PageMemories } from './page-memories.ts';
 import { PageStates, formerStateBytes, stateBytes } from './page-states.ts';
+import { PageTimes, savedTimesBytes } from './page-times.ts';
 import { type PageWeek, PageWeeks } from './page-weeks.ts';
 import { type Parts, allParts } from './parts.ts';
 import { PriorRates, posteriorRate } from './prior-rates.ts';
-import { Rhythms, quantiles } from './rhythm.ts';
+import { formerRhythmBytes } from './rhythm.ts';
 import { SiteActivities } from './site-activities.ts';
 import type { Shared } from './shared-models.ts';
 import { type Told, sharedNumber, toldNumber, toldTimes } from './told.ts';
@@ -35,9 +36,6 @@ const numberMax = 1.5;
 
 /** What was held for impossible may still be found; taken for less likely than this it would count without bound. */
 const chanceMin = 1e-6;
-
-/** A page whose rhythm is believed so far keeps no hours. */
-const rhythmRules = 0.1;
 
 export class PageModels {
   readonly weeks = new PageWeeks();
@@ -54,12 +52,14 @@ export class PageModels {
   since = 0;
   /** Set by `learn`: the chance that the copy was current just before the look, as `outlook` had it. */
   current = 1;
+  /** Set by both: whether that is more the word of the page's own times than of rates. */
+  byTimes = false;
 
   private readonly parts: Required<Parts>;
-  private readonly rhythms = new Rhythms();
   private readonly activities = new SiteActivities();
   private readonly states = new PageStates();
   private readonly memories = new PageMemories(this.states);
+  private readonly times: PageTimes;
   private readonly priors = new PriorRates();
   private readonly kinds = new KindRates();
 
@@ -69,6 +69,7 @@ export class PageModels {
   /** `told`: each page's rate, in changes a second, where somebody knows it. */
   constructor(parts: Parts = {}, told?: ArrayLike<number>) {
     this.parts = { ...allParts, ...parts };
+    this.times = new PageTimes(this.states, this.parts.rhythm);
     this.told = told;
     this.toldMean = told ? Array.from(told).reduce((sum, rate) => sum + rate, 0) / told.length : 0;
   }
@@ -85,11 +86,11 @@ export class PageModels {
   open(page: number, groups: readonly number[], now: number, site = 0, kind?: ContentKind): void {
     const room = this.states.reserve(page);
     if (room !== undefined) {
-      this.rhythms.reserve(room);
+      this.times.reserve(room);
       this.kin.reserve(room);
     }
     this.states.open(page, now);
-    this.rhythms.open(page);
+    this.times.open(page);
     this.kin.open(page, groups, site);
     this.weeks.open(site, groups.at(-1));
     this.priors.open(groups);
@@ -153,14 +154,10 @@ export class PageModels {
     rate *= 1 + this.weekSay * (week.at(now) - 1);
     mass = (mass + burstMass) * activity;
     rate = (rate + burstRate) * activity;
-    const say = this.rhythmSay(page);
-    if (say > 0.02) {
-      this.rhythms.load(page);
-      const age = now - this.states.changedAt[page]!;
-      mass += say * (this.rhythms.mass(age) - this.rhythms.mass(Math.max(0, age - gap)) - mass);
-      rate += say * (this.rhythms.hazard(age) - rate);
-      if (say > rhythmRules) this.weekSay = 0;
-    }
+    this.times.expect(page, now, mass, rate);
+    if (this.times.rule(page)) this.weekSay = 0;
+    this.byTimes = this.times.others < 0.5;
+    ({ mass, rate } = this.times);
     this.rate = rate;
     if (this.parts.siblings) this.kin.consult(page, last, now, gap > 0 ? mass / gap : rate);
     const { quietSeconds } = this.kin.siblings;
@@ -187,18 +184,13 @@ export class PageModels {
     return this.states.changes[page]!;
   }
 
-  /** How far the page's rhythm is to be believed, and when its next stretch ends after `now`; Infinity beyond the last. */
-  rhythmSay(page: number): number {
-    return this.parts.rhythm ? this.rhythms.say(page, this.states.changes[page]! - 1) : 0;
+  /** Whether the page goes by times of its own, and when what is expected of it takes its next turn after `now`; Infinity where it takes none. */
+  keepsTime(page: number): boolean {
+    return this.times.rule(page);
   }
 
-  rhythmStretchEnd(page: number, now: number): number {
-    this.rhythms.load(page);
-    for (let i = 0; i < quantiles; i++) {
-      const end = this.states.changedAt[page]! + this.rhythms.boundary(i);
-      if (end > now) return end;
-    }
-    return Infinity;
+  turnAfter(page: number, now: number): number {
+    return this.times.turnAfter(page, now);
   }
 
   /** A look that told whether the page changed since the last one, and perhaps more. Returns what was expected, without siblings. */
@@ -220,8 +212,9 @@ export class PageModels {
     const open = 1 - siblings.quietSeconds / gap;
     const shapedPart = (plain - burst) * activity * open;
     const memory = shapedPart * weekly + burst * activity * open;
-    const say = this.rhythmSay(page);
-    const mass = memory + say * (this.weighRhythm(page, at, gap, memory, open, changed) - memory);
+    this.times.weigh(page, at, memory, open, changed);
+    const { mass, others: own } = this.times;
+    this.byTimes = own < 0.5;
     const still = Math.exp(-mass) * (1 - together);
     const chance = Math.max(chanceMin, 1 - still);
     this.current = still * (1 - this.states.hints[page]!);
@@ -231,7 +224,6 @@ export class PageModels {
     // Several that were counted are shared out by what was expected of each voice; of one, expectation maximisation says how many it
     // stands for.
     const shared = changed ? sharedNumber(told) : 0;
-    const own = 1 - say;
     const over = shared > 0 ? Math.max(chanceMin, mass) : chance;
     const siblingsPart =
       shared > 0 ? (together * shared) / ((1 - together) * over + together * shared) : together / chance;
@@ -253,7 +245,7 @@ export class PageModels {
     if (!changed && this.parts.siblings) this.kin.quiet(page, last, at, usual);
 
     // Where there is a rest between changes a gap holds one, as gaps are shorter than the rest where it is believed.
-    if (changed && number === 0 && say < 0.5) this.states.rates.changed(page, gap);
+    if (changed && number === 0 && !this.byTimes) this.states.rates.changed(page, gap);
     else this.states.rates.counted(page, gap, changed ? Math.max(1, number) : 0);
     // A changed gap may hold several changes; how many, the model's own expectation says where nobody else does, within reason.
     const expected = changed ? Math.min(numberMax, mass > 1e-6 ? mass / -Math.expm1(-mass) : 1) : 0;
@@ -264,18 +256,6 @@ export class PageModels {
   /** The class of speed the page belongs to. */
   speed(page: number): number {
     return speedOf(this.states.base[page * bases]!);
-  }
-
-  /** What the rhythm expected of the gap; the evidence between the two voices moves with the outcome. */
-  private weighRhythm(page: number, at: number, gap: number, memory: number, open: number, changed: boolean): number {
-    if (!this.parts.rhythm || this.rhythmSay(page) === 0) return memory;
-    this.rhythms.load(page);
-    const age = at - this.states.changedAt[page]!;
-    const due = open * (this.rhythms.mass(age) - this.rhythms.mass(Math.max(0, age - gap)));
-    const quietMemory = Math.exp(-memory);
-    const quietRhythm = Math.exp(-due);
-    this.rhythms.weigh(page, changed ? 1 - quietRhythm : quietRhythm, changed ? 1 - quietMemory : quietMemory);
-    return due;
   }
 
   private learnActivity(page: number, at: number, plain: number, credit: number): void {
@@ -291,20 +271,28 @@ export class PageModels {
     this.kinds.learn(states.kinds[page]!, this.priors.of(groups), age, states.changes[page]!, gap, number);
     this.priors.watched(groups, gap);
     for (let k = 0; k < scales; k++) states.counts[page * scales + k]! *= Math.exp(-gap / memoryScales[k]!);
+    this.times.lookedOver(page, gap, at);
     if (number > 0) {
       this.priors.found(groups, number);
-      if (told.times) for (const when of told.times) this.happened(page, when, 1, 0, at);
-      else {
-        const { changedAt = Number.NaN } = told;
-        const said = changedAt > states.last[page]! && changedAt <= at;
-        // The latest of n is to be expected so long before the look.
-        const ago = gap / (number > numberMax ? number + 1 : 2);
-        this.happened(page, said ? changedAt : at - ago, number, gap, at);
+      for (const when of told.times ?? []) {
+        this.times.found(page, when, when);
+        this.happened(page, when, 1, 0, at);
       }
+      if (!told.times) this.happened(page, this.timeOf(page, at, gap, number, told), number, gap, at);
     }
     states.last[page] = at;
     states.hints[page] = 0;
     this.settle(page, at);
+  }
+
+  /** When the latest of so many changes was that a look at `at` found after `gap`, as far as anybody knows. */
+  private timeOf(page: number, at: number, gap: number, number: number, told: Told): number {
+    const last = at - gap;
+    const { changedAt = Number.NaN } = told;
+    const said = changedAt > last && changedAt <= at;
+    const byClock = this.times.found(page, said ? changedAt : last, said ? changedAt : at);
+    // The latest of n is to be expected so long before the look.
+    return said ? changedAt : (byClock ?? at - gap / (number > numberMax ? number + 1 : 2));
   }
 
   /** `number` changes, the latest about at `when`, found at `at` after `gap`. */
@@ -314,7 +302,7 @@ export class PageModels {
     if (several) states.addSpread(page, number, when - states.last[page]!, at - when);
     else states.add(page, number, at - when);
     const wait = (when - states.changedAt[page]!) / (several ? number : 1);
-    if (wait >= 0) this.rhythms.learnWait(page, wait, gap, Math.max(0, states.changes[page]! - 1));
+    if (wait >= 0) this.times.waited(page, wait, gap);
     states.changedAt[page] = when;
     states.changes[page]! += number;
   }
@@ -344,7 +332,7 @@ export class PageModels {
   /** How fast the page is believed to change in each hour of the week, 1 on average. */
   believedWeek(page: number): Float64Array {
     const week = this.week(page);
-    const say = this.parts.week && !(this.rhythmSay(page) > rhythmRules) ? week.say(this.speed(page)) : 0;
+    const say = this.parts.week && !this.keepsTime(page) ? week.say(this.speed(page)) : 0;
     return week.values.map((value) => 1 + say * (value - 1));
   }
 
@@ -362,20 +350,26 @@ export class PageModels {
     const bytes = new Uint8Array(savedBytes);
     const view = new DataView(bytes.buffer);
     this.states.save(page, view);
-    this.rhythms.save(page, view, stateBytes);
+    this.times.save(page, view, stateBytes);
     bytes[savedBytes - 1] = this.states.kinds[page]!;
     return bytes;
   }
 
   /** Takes back what `save` gave; false when the bytes are not of this form. */
   restore(page: number, bytes: Uint8Array, now: number): boolean {
-    // Earlier versions did not save the page's own rate, and before that its kind, which is the last byte.
-    const former = bytes.length === formerBytes || bytes.length === formerBytes - 1;
-    if (bytes.length !== savedBytes && !former) return false;
+    const former = formerBytes.indexOf(bytes.length);
+    if (bytes.length !== savedBytes && former < 0) return false;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (!this.states.restore(page, view, now, former)) return false;
-    this.rhythms.restore(page, view, former ? formerStateBytes : stateBytes);
-    this.isOfKind(page, contentKinds[bytes[(former ? formerBytes : savedBytes) - 1] ?? 0]);
+    if (former < 0) {
+      if (!this.states.restore(page, view, now)) return false;
+      this.times.restore(page, view, stateBytes);
+      this.isOfKind(page, contentKinds[bytes[savedBytes - 1]!]);
+    } else {
+      const stateLength = formerStateBytes[former]!;
+      if (!this.states.restoreFormer(page, view, now, stateLength)) return false;
+      this.times.restoreFormer(page, view, stateLength);
+      this.isOfKind(page, contentKinds[bytes[stateLength + formerRhythmBytes] ?? 0]);
+    }
     // What its groups and the collection know of it comes back with the page.
     this.priors.watched(this.kin.of(page), Math.max(0, this.states.last[page]! - this.states.birth[page]!));
     this.priors.found(this.kin.of(page), this.states.changes[page]!);
@@ -411,5 +405,6 @@ export class PageModels {
 }
 
 /** Bytes a page in the store. */
-const savedBytes = stateBytes + 2 * quantiles + 4 + 1;
-const formerBytes = savedBytes - stateBytes + formerStateBytes;
+const savedBytes = stateBytes + savedTimesBytes + 1;
+/** What earlier versions saved: with memories in full, before that with times in full, and before that without its kind. */
+const formerBytes = formerStateBytes.map((bytes, i) => bytes + formerRhythmBytes + (i < 2 ? 1 : 0));

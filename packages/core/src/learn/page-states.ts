@@ -1,7 +1,7 @@
 /**
  * What is kept of every page, in typed arrays: its last look, last change and birth, the number of its changes and their fading
  * memories; 48 bytes a page, one for what kind of thing it is, and what its looks found (page-rates.ts). In the store the last look is in milliseconds and the last change by how long before it was, which
- * together saves six. Beside them are a hint, which ends with the next look, and the long-run rates, which are a cache.
+ * together saves six, and counts by their logarithm, in steps of 0.03 %, which saves fourteen. Beside them are a hint, which ends with the next look, and the long-run rates, which are a cache.
  */
 import { bases, memoryScales } from './memory.ts';
 import { PageRates, savedRateBytes } from './page-rates.ts';
@@ -9,10 +9,18 @@ import { PageRates, savedRateBytes } from './page-rates.ts';
 const scales = memoryScales.length;
 
 /** Bytes a page in the store. */
-const ratesAt = 18 + 4 * scales;
+const ratesAt = 16 + 2 * scales;
 export const stateBytes = ratesAt + savedRateBytes;
-/** As earlier versions saved it, with both times in full. */
-export const formerStateBytes = 24 + 4 * scales;
+/** As earlier versions saved it: with counts in full, and before that with both times in full, without what the page's looks found. */
+const withCounts = 18 + 4 * scales + savedRateBytes;
+const withTimes = 24 + 4 * scales;
+export const formerStateBytes: readonly number[] = [withCounts, withTimes, withTimes];
+
+/** Of the counts of changes the smallest that matter are a thousandth. */
+const perCount = 1000;
+const perLn = 3000;
+const coded = (count: number): number => Math.min(65_535, Math.round(Math.log1p(count * perCount) * perLn));
+const decoded = (code: number): number => Math.expm1(code / perLn) / perCount;
 
 export class PageStates {
   last = new Float64Array(0);
@@ -73,27 +81,51 @@ export class PageStates {
     view.setUint32(2, last % 2 ** 32);
     view.setFloat32(6, last / 1000 - this.changedAt[page]!);
     view.setFloat32(10, this.birth[page]!);
-    view.setFloat32(14, this.changes[page]!);
-    for (let k = 0; k < scales; k++) view.setFloat32(18 + 4 * k, this.counts[page * scales + k]!);
+    view.setUint16(14, coded(this.changes[page]!));
+    for (let k = 0; k < scales; k++) view.setUint16(16 + 2 * k, coded(this.counts[page * scales + k]!));
     this.rates.save(page, view, ratesAt);
   }
 
-  /** Takes back what `save` gave, or an earlier version's; false when it is not of this form. */
-  restore(page: number, view: DataView, now: number, former = false): boolean {
-    const last = former ? view.getFloat64(0) : (view.getUint16(0) * 2 ** 32 + view.getUint32(2)) / 1000;
-    const changedAt = former ? view.getFloat64(8) : last - view.getFloat32(6);
-    const at = former ? 16 : 10;
+  /** Takes back what `save` gave; false when it is not of this form. */
+  restore(page: number, view: DataView, now: number): boolean {
+    if (!this.restoreTimes(page, shortTimes(view), view.getFloat32(10), now)) return false;
+    this.changes[page] = decoded(view.getUint16(14));
+    for (let k = 0; k < scales; k++) this.counts[page * scales + k] = decoded(view.getUint16(16 + 2 * k));
+    this.rates.restore(page, view, ratesAt);
+    return true;
+  }
+
+  /** Takes back what an earlier version saved in so many bytes; false when it is not of that form. */
+  restoreFormer(page: number, view: DataView, now: number, bytes: number): boolean {
+    const short = bytes === withCounts;
+    const times = short ? shortTimes(view) : { last: view.getFloat64(0), changedAt: view.getFloat64(8) };
+    const at = short ? 10 : 16;
+    if (!this.restoreTimes(page, times, view.getFloat32(at), now)) return false;
+    this.changes[page] = Math.max(0, view.getFloat32(at + 4));
+    for (let k = 0; k < scales; k++) this.counts[page * scales + k] = Math.max(0, view.getFloat32(at + 8 + 4 * k));
+    if (short) this.rates.restore(page, view, at + 8 + 4 * scales);
+    else this.rates.restoreFormer(page, this.changes[page]!, this.last[page]! - this.birth[page]!);
+    return true;
+  }
+
+  private restoreTimes(page: number, { last, changedAt }: Times, birth: number, now: number): boolean {
     if (!Number.isFinite(last)) return false;
     // A copy from the future (a clock that was wrong) is a copy of now.
     this.last[page] = Math.min(last, now);
     this.changedAt[page] = Math.min(changedAt, now);
-    this.birth[page] = Math.min(view.getFloat32(at), now);
-    this.changes[page] = Math.max(0, view.getFloat32(at + 4));
-    for (let k = 0; k < scales; k++) this.counts[page * scales + k] = Math.max(0, view.getFloat32(at + 8 + 4 * k));
-    if (former) this.rates.restoreFormer(page, this.changes[page]!, this.last[page]! - this.birth[page]!);
-    else this.rates.restore(page, view, ratesAt);
+    this.birth[page] = Math.min(birth, now);
     return true;
   }
+}
+
+interface Times {
+  readonly last: number;
+  readonly changedAt: number;
+}
+
+function shortTimes(view: DataView): Times {
+  const last = (view.getUint16(0) * 2 ** 32 + view.getUint32(2)) / 1000;
+  return { last, changedAt: last - view.getFloat32(6) };
 }
 
 function wider<T extends Float64Array | Float32Array | Uint8Array>(old: T, into: T): T {

@@ -139,14 +139,14 @@ test('restored in the middle of an episode a policy believes and does the same a
     { seed: 6, numRuns: 10 },
   );
   // Due times are worked out anew: whoever is just due may come a little earlier or later, and what it finds brings others.
-  expect(looks.both).toBeGreaterThan(0.85 * looks.went);
+  expect(looks.both).toBeGreaterThan(0.82 * looks.went);
   expect(Math.abs(looks.restored / looks.went - 1)).toBeLessThan(0.15);
 });
 
 test('what an earlier version saved is taken, and says nothing of the episode', () => {
   const { before, now } = middleOfEpisode(9);
   const whole = currentOf(before, now);
-  expect(largestGap(whole, currentOf(restored(before, now), now))).toBeLessThan(0.01);
+  expect(largestGap(whole, currentOf(restored(before, now), now))).toBeLessThan(0.015);
   expect(largestGap(whole, currentOf(restored(before, now, ['episodes']), now))).toBeGreaterThan(0.2);
   expect(largestGap(whole, currentOf(restored(before, now, ['episodes', 'activities']), now))).toBeGreaterThan(0.2);
 });

@@ -69,8 +69,9 @@ export class RevisitPolicy implements Policy {
   private readonly prices: LookPrices;
   private readonly ripeness: Ripeness;
   private readonly queue = new DueQueue();
-  /** What is said of copies is corrected by it; when to look is not. */
-  private readonly reliability = new Reliability();
+  /** What is said of copies is corrected by how often such words came true, of pages that keep times of their own apart; when to look is not. */
+  private readonly ofRates = new Reliability();
+  private readonly ofTimes = new Reliability();
   private readonly members: Members[] = [];
   /** By site and speed. */
   private readonly plannedActivity = new Map<number, number>();
@@ -237,7 +238,7 @@ export class RevisitPolicy implements Policy {
     // The guess of all rates moves with every page that comes before a look is paid for.
     if (!this.prices.settled) this.models.settle(page, now);
     this.models.outlook(page, now);
-    const current = this.reliability.corrected(Math.exp(-this.models.mass) * (1 - this.models.together));
+    const current = this.reliability().corrected(Math.exp(-this.models.mass) * (1 - this.models.together));
     const { rate, interval } = this.models.foundRate(page);
     return {
       current,
@@ -245,6 +246,11 @@ export class RevisitPolicy implements Policy {
       rateInterval: [interval[0] * day, interval[1] * day],
       expectedPerDay: this.models.longRun(page, now) * day,
     };
+  }
+
+  /** What corrects words such as the last that was asked for. */
+  private reliability(): Reliability {
+    return this.models.byTimes ? this.ofTimes : this.ofRates;
   }
 
   weekShape(page?: number): Float64Array {
@@ -272,7 +278,8 @@ export class RevisitPolicy implements Policy {
       version: 1,
       price: this.prices.save(),
       models: this.models.saveShared(keys),
-      reliability: this.reliability.save(),
+      reliability: this.ofRates.save(),
+      reliabilityOfTimes: this.ofTimes.save(),
     });
   }
 
@@ -280,7 +287,8 @@ export class RevisitPolicy implements Policy {
     const all = valueOf(saved) as Saved | undefined;
     if (all?.version !== 1) return;
     this.models.restoreShared(all.models, keys, now);
-    this.reliability.restore(all.reliability ?? []);
+    this.ofRates.restore(all.reliability ?? []);
+    this.ofTimes.restore(all.reliabilityOfTimes ?? []);
     // By now the pages are known, and the saved price was for so many looks a page.
     this.prices.setBudget(this.budget, this.pages, now);
     this.prices.restore(all.price, now);
@@ -299,7 +307,7 @@ export class RevisitPolicy implements Policy {
       count: finding.count,
       times: finding.times,
     });
-    this.reliability.learn(this.models.current, !changed);
+    this.reliability().learn(this.models.current, !changed);
     this.usualMass += 0.01 * (Math.min(1, mass) - this.usualMass);
     if (changed && this.aims.parts?.siblings !== false) this.tell(page, last, at);
     const wide = this.models.kin.of(page).at(-1);
@@ -360,6 +368,7 @@ interface Saved {
   readonly models: Shared;
   /** Not in what earlier versions saved. */
   readonly reliability?: number[][];
+  readonly reliabilityOfTimes?: number[][];
 }
 
 /** A server's word on when the page changed; one that says "now" at every look, or names the future, says nothing. */

@@ -106,7 +106,7 @@ test('where the hours of the week are steep, the next look is found from any hou
       evenMass: 0,
       since: last,
       lastLook: () => last,
-      rhythmSay: () => 0,
+      keepsTime: () => false,
       outlook(_page: number, now: number): void {
         this.mass = rate * week.between(last, now);
         this.rate = rate * week.at(now);

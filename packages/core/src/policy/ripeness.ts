@@ -23,6 +23,8 @@ const contrastMin = 1.5;
 const hourlyGapMax = 3 * day;
 const hoursInWeek = 168;
 const termsKnownMax = 100_000;
+/** A page that keeps time is tried at the turns of a dozen cycles; who is not ripe by then is asked for again. */
+const turnsMost = 100;
 /** Siblings mostly speak for a page when less than this of its wait is open. */
 const mostlySpokenFor = 0.5;
 /** A chance of 1 would be changes without end. */
@@ -192,7 +194,7 @@ export class Ripeness {
     const least = Math.max(now, this.earliest(page));
     if (ripe >= 1 && !this.hoursThatMatter(page)) return least;
     const own = this.terms[page]!.importance !== undefined;
-    if (this.models.rhythmSay(page) > 0.1) {
+    if (this.models.keepsTime(page)) {
       const at = Math.max(least, this.ripeInStretches(page, now, own));
       return own ? this.ripeByHour(page, now, at) : at;
     }
@@ -227,10 +229,10 @@ export class Ripeness {
   /** For a page with a rhythm ripeness may leap where a stretch of its waits ends, so each is tried in turn. */
   private ripeInStretches(page: number, now: number, evenly: boolean): number {
     let low = now;
-    let high = this.models.rhythmStretchEnd(page, low);
-    while (high < Infinity && this.of(page, high - 1e-3, evenly) < 1) {
+    let high = this.models.turnAfter(page, low);
+    for (let turn = 0; turn < turnsMost && high < Infinity && this.of(page, high - 1e-3, evenly) < 1; turn++) {
       low = high;
-      high = this.models.rhythmStretchEnd(page, low);
+      high = this.models.turnAfter(page, low);
     }
     if (high === Infinity) {
       let wait = Math.max(60, (low - this.models.lastLook(page)) / 4);
