@@ -3,6 +3,7 @@ export { Gates } from './dispatch/gates.ts';
 export { Price } from './dispatch/price.ts';
 export { RobotPool, type RobotPoolSettings, type RobotPoolState } from './dispatch/robot-pool.ts';
 export { AccessTimes } from './learn/access.ts';
+export type { UsualTime } from './learn/clock.ts';
 export { type EstimatedIntensity, intensityFromEvents, poissonInterval } from './learn/intensity.ts';
 export { PageModels } from './learn/page-models.ts';
 export type { Parts } from './learn/parts.ts';

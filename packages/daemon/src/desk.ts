@@ -181,6 +181,13 @@ export class Desk {
     return this.loop!.policy.due(index, this.clock.nowMs() / 1000) * 1000;
   }
 
+  /** The chance that the copy is still current when the policy wants to look again, of a page that keeps times of its own. */
+  #currentThen(entry: Entry, belief: Belief): number | undefined {
+    const dueMs = this.#plannedMs(entry);
+    if (!belief.usualTime || !Number.isFinite(dueMs)) return undefined;
+    return this.loop!.policy.belief(entry.index, Math.max(dueMs, this.clock.nowMs()) / 1000).current;
+  }
+
   /** What puts its next look off. */
   #wait(entry: Entry): Wait | undefined {
     const nowMs = this.clock.nowMs();
@@ -200,6 +207,7 @@ export class Desk {
         nowMs,
         belief: outlook.belief,
         dueMs: this.#plannedMs(entry),
+        currentThen: this.#currentThen(entry, outlook.belief),
         wait: outlook.wait,
         lastLookMs: entry.state.lastLookMs,
         looks: entry.state.looks,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { axisTimes, foundPages, many } from './format.ts';
+import { axisTimes, foundPages, many, usually } from './format.ts';
 
 test('so many of a thing, in the right number', () => {
   expect([0, 1, 2, 12_345].map((count) => many(count, 'probe'))).toEqual([
@@ -8,6 +8,14 @@ test('so many of a thing, in the right number', () => {
     '2 probes',
     '12,345 probes',
   ]);
+});
+
+test('when a page usually changes', () => {
+  const next = new Date(2026, 0, 5, 6, 3).toISOString();
+  expect(usually({ every: 86_400, next, share: 0.97 })).toBe('every day, about 06:03');
+  expect(usually({ every: 86_400, next, share: 0.71 })).toBe('every day, about 06:03 (71 % of them)');
+  expect(usually({ every: 604_800, next, share: 0.97 })).toBe('every week, about Mon 06:03');
+  expect(usually({ every: 900, next, share: 0.97 })).toBe('every 15 min, next about 06:03');
 });
 
 test('what a page has found, and that more is left out', () => {

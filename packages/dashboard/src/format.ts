@@ -84,6 +84,15 @@ export function weekDay(time: string): string {
   return `${dayNames[new Date(time).getDay()]} ${clockTime(time)}`;
 }
 
+/** When a page usually changes, where it keeps to a moment: "every day about 06:03". */
+export function usually(usual: { readonly every: number; readonly next: string; readonly share: number }): string {
+  const { every, next, share } = usual;
+  const at = every === 604_800 ? weekDay(next) : clockTime(next);
+  const cycle = every === 604_800 ? 'week' : every === 86_400 ? 'day' : span(every * 1000);
+  const when = every >= 86_400 ? `about ${at}` : `next about ${at}`;
+  return `every ${cycle}, ${when}${share < 0.9 ? ` (${percent(share)} of them)` : ''}`;
+}
+
 /** What keeps a page from being looked at, and until when. */
 export const waits = ({ waits: wait }: { readonly waits: { why: string; until: string } | null }): string | undefined =>
   wait ? `waits: ${wait.why} until ${weekDay(wait.until)}` : undefined;

@@ -79,6 +79,17 @@ const points = 8;
 /** Two thirds of Student's law lie within 1.3 of its scale; a little less lets it rather be too narrow than too wide. */
 const deviation = 1.4;
 
+/** When a page usually changes. */
+export interface UsualTime {
+  readonly everySeconds: number;
+  /** The next such moment. */
+  readonly at: number;
+  /** Half of its changes lie within so many seconds of it. */
+  readonly withinSeconds: number;
+  /** The share of cycles in which there is one. */
+  readonly share: number;
+}
+
 export class Clocks {
   /** Place in `periods`, one more; 0 where no cycle is tried. */
   private period = new Uint8Array(0);
@@ -184,6 +195,14 @@ export class Clocks {
         if (when > at) return when;
       }
     return (cycle + 2 + this.mean[page]!) * period;
+  }
+
+  /** When the page usually changes, as seen at `now`. */
+  usualTime(page: number, now: number): UsualTime {
+    const everySeconds = this.periodOf(page);
+    const past = Math.floor(now / everySeconds - this.mean[page]!) + this.mean[page]!;
+    const withinSeconds = 0.82 * this.scale(page) * everySeconds;
+    return { everySeconds, at: (past + 1) * everySeconds, withinSeconds, share: this.chance(page) };
   }
 
   /** The look's outcome had these probabilities under the clock and under the other voices. */

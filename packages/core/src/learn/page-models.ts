@@ -12,6 +12,7 @@
  */
 import { type ContentKind, contentKinds } from '../model/content-kind.ts';
 import type { GroupKeys } from '../model/kin.ts';
+import type { UsualTime } from './clock.ts';
 import type { FreshAhead } from './fresh-ahead.ts';
 import { KindRates } from './kind-rates.ts';
 import { bases, memoryScales, priorShapes } from './memory.ts';
@@ -191,6 +192,11 @@ export class PageModels {
 
   turnAfter(page: number, now: number): number {
     return this.times.turnAfter(page, now);
+  }
+
+  /** When the page usually changes, where it has such a time. */
+  usualTime(page: number, now: number): UsualTime | undefined {
+    return this.times.usualTime(page, now);
   }
 
   /** A look that told whether the page changed since the last one, and perhaps more. Returns what was expected, without siblings. */

@@ -3,7 +3,7 @@
  * day or of another cycle (clock.ts). What the memories expect of a page gives way to its rhythm, and both to its clock, as far as
  * looks have made each likelier than what it takes the place of.
  */
-import { Clocks, savedClockBytes } from './clock.ts';
+import { Clocks, type UsualTime, savedClockBytes } from './clock.ts';
 import type { PageStates } from './page-states.ts';
 import { Rhythms, quantiles, savedRhythmBytes } from './rhythm.ts';
 
@@ -97,6 +97,11 @@ export class PageTimes {
       this.mass += clock * (due + moved - this.mass);
     }
     this.others = (1 - rhythm) * (1 - clock);
+  }
+
+  /** When the page usually changes, where a clock is believed more than not. */
+  usualTime(page: number, now: number): UsualTime | undefined {
+    return this.clockSay(page) > 0.5 ? this.clocks.usualTime(page, now) : undefined;
   }
 
   /** When what rhythm and clock say of the page takes its next turn after `now`; Infinity where it takes none. */

@@ -52,7 +52,7 @@ function watch(split: Split, looks: number, parts = {}): Watched {
     bin.off += said - (changed ? 0 : 1);
   };
   const mine = scoreProbes(split, replay(split, policy, { ...options, audit }).log);
-  const even = scoreProbes(split, replay(split, policies['uniform']!.create(), options).log);
+  const even = scoreProbes(split, replay(split, policies['uniform']!.create(1), options).log);
   const errors = bins.filter(({ count }) => count >= 1000).map(({ count, off }) => Math.abs(off / count));
   return { ratio: mine.meanDelayHours / even.meanDelayHours, error: Math.max(...errors) };
 }

@@ -5,6 +5,7 @@
  * Times are seconds since the epoch. Pages and sites are dense indices handed out by the host and reused after `forget`.
  * Every method is O(1) or O(log pages); a policy never reads a clock: `now` is passed in and never goes back.
  */
+import type { UsualTime } from '../learn/clock.ts';
 import type { Life, Urgency } from '../loss/utility.ts';
 import type { ContentKind } from '../model/content-kind.ts';
 import type { GroupKeys } from '../model/kin.ts';
@@ -69,6 +70,8 @@ export interface Belief {
   readonly rateInterval: readonly [number, number];
   /** Changes per day to be expected from now on, which plans go by; `ratePerDay` where a policy does not tell the two apart. */
   readonly expectedPerDay?: number;
+  /** When it usually changes, where it keeps to a moment of the day or of another cycle. */
+  readonly usualTime?: UsualTime;
 }
 
 /** The rate by which plans go. */

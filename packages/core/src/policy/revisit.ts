@@ -240,11 +240,13 @@ export class RevisitPolicy implements Policy {
     this.models.outlook(page, now);
     const current = this.reliability().corrected(Math.exp(-this.models.mass) * (1 - this.models.together));
     const { rate, interval } = this.models.foundRate(page);
+    const usualTime = this.models.usualTime(page, now);
     return {
       current,
       ratePerDay: rate * day,
       rateInterval: [interval[0] * day, interval[1] * day],
       expectedPerDay: this.models.longRun(page, now) * day,
+      ...(usualTime ? { usualTime } : {}),
     };
   }
 

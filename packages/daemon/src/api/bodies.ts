@@ -1,5 +1,5 @@
 /** What the API shows of the daemon's values. A body is not a row and not a domain object. */
-import type { Belief } from '@revisit/core';
+import type { Belief, UsualTime } from '@revisit/core';
 import type { Static } from '@sinclair/typebox';
 import type { Found } from '../collection/discovery.ts';
 import type { Later } from '../dispatch/left-for-later.ts';
@@ -45,11 +45,17 @@ export function pageBody(watched: WatchedPage, outlook: Outlook | undefined): St
     // Until it has been seen, its rate is what pages like it do: a guess of ours, and nothing about this page.
     rate: outlook && state.version > 0 ? finite(outlook.belief.ratePerDay) : null,
     rateInterval: outlook && state.version > 0 ? outlook.belief.rateInterval.map(finite) : null,
+    usualTime: usualTimeBody(outlook?.belief.usualTime),
     nextProbe: timeOrNull(outlook?.dueMs),
     ...(outlook?.found ? { discovery: discoveryBody(outlook.found) } : {}),
     waits: outlook?.wait ? { why: outlook.wait.why, until: timeText(outlook.wait.untilMs) } : null,
   } as Static<typeof PageBody>;
 }
+
+export const usualTimeBody = (usual: UsualTime | undefined) =>
+  usual
+    ? { every: usual.everySeconds, next: timeText(usual.at * 1000), within: usual.withinSeconds, share: usual.share }
+    : null;
 
 export const laterBody = ({ pages, why, untilMs }: Later) => ({ pages, why, until: timeOrNull(untilMs) });
 

@@ -10,12 +10,22 @@ import { shownDifference } from '../detect/shown.ts';
 import type { Desk } from '../desk.ts';
 import type { Projection } from '../values/change.ts';
 import { hourOfWeek } from '../dispatch/coming-looks.ts';
-import { finite, lastMs, lookBody, timeText, versionBody } from './bodies.ts';
+import { finite, lastMs, lookBody, timeText, usualTimeBody, versionBody } from './bodies.ts';
 import { notWatched } from './pages.ts';
 import { type Api, Media, operation } from './operation.ts';
 import { holderSays, outlooksOf } from './parts.ts';
 import { problem } from './problem.ts';
-import { DifferenceBody, LookBody, Nullable, Time, VersionBody, VersionNumber, idParams, OneOf } from './schemas.ts';
+import {
+  DifferenceBody,
+  LookBody,
+  Nullable,
+  Time,
+  UsualTimeBody,
+  VersionBody,
+  VersionNumber,
+  idParams,
+  OneOf,
+} from './schemas.ts';
 
 /** What a row of the river shows; the page's own view has all of it. */
 const briefBlocks = 4;
@@ -188,6 +198,7 @@ function lookRoutes(app: Api, desk: Desk): void {
         rateInterval: Nullable(
           Type.Array(Nullable(Type.Number()), { description: '95 %; no upper bound where every look found a change.' }),
         ),
+        usualTime: Nullable(UsualTimeBody),
       }),
     },
   });
@@ -207,6 +218,7 @@ function lookRoutes(app: Api, desk: Desk): void {
       ...(learned ? { learned: [...learned] } : {}),
       rate: belief ? finite(belief.ratePerDay) : null,
       rateInterval: belief ? belief.rateInterval.map(finite) : null,
+      usualTime: usualTimeBody(belief?.usualTime),
     };
   });
 

@@ -86,6 +86,16 @@ export const PageInput = named(
 );
 export const PageChange = named('PageChange', Type.Object({ url: Type.Optional(Type.String()), ...settings }, closed));
 
+export const UsualTimeBody = Type.Object(
+  {
+    every: Type.Number({ description: 'Seconds of a cycle: a week, a day, an hour …' }),
+    next: Time,
+    within: Type.Number({ description: 'Half of its changes lie within so many seconds of that moment.' }),
+    share: Type.Number({ description: 'The share of cycles in which there is one.' }),
+  },
+  { description: 'The moment of a day or of another cycle at which it usually changes, where it keeps to one.' },
+);
+
 export const PageBody = named(
   'Page',
   Type.Object(
@@ -131,6 +141,7 @@ export const PageBody = named(
           description: '95 % for the rate, from its own looks alone. No upper bound where every look found a change.',
         }),
       ),
+      usualTime: Nullable(UsualTimeBody),
       nextProbe: Nullable(Time),
       waits: Nullable(
         Type.Object(

@@ -49,6 +49,31 @@ test('a page in line is due now, and then as the price asks', () => {
   expect(reasons[0]).toContain('7 pages stand in line');
 });
 
+test('a page that keeps to a moment of the day is looked at behind it every day, and nobody is told to select less of it', () => {
+  const dayMs = 24 * hourMs;
+  const usualTime = { everySeconds: 86_400, at: (monday + 6 * hourMs) / 1000, withinSeconds: 90, share: 0.97 };
+  const daily = {
+    ...steady,
+    belief: { ...steady.belief, usualTime },
+    dueMs: monday + 6 * hourMs + 120_000,
+    lastLookMs: monday - dayMs + 6 * hourMs + 120_000,
+    currentThen: 0.05,
+    looks: 60,
+    changes: 58,
+  };
+  const { looks, reasons } = comingLooks(daily, 3);
+  expect(looks.map(({ atMs }) => (atMs - daily.dueMs) / dayMs)).toEqual([0, 1, 2]);
+  for (const { chance } of looks) expect(chance).toBeCloseTo(0.95, 9);
+  expect(reasons.join(' ')).toContain(
+    'usually changes once every day (in 97 % of them), next about 2026-01-05 06:00 UTC',
+  );
+  expect(reasons.join(' ')).not.toContain('Nearly every look');
+  // A look that comes before it, and finds little, is followed by others as ever.
+  const before = comingLooks({ ...daily, currentThen: 0.97 }, 3);
+  expect(before.looks[1]!.atMs - before.looks[0]!.atMs).toBe(dayMs);
+  expect(before.looks[0]!.chance).toBeCloseTo(0.03, 9);
+});
+
 test('of a page that changes at every look it is said what it takes and what to do', () => {
   const clock = {
     ...steady,

@@ -1,9 +1,10 @@
 /**
  * The looks at one page that are coming, and why then. The first is the policy's own; the later ones follow from it: a look
  * comes when as many changes are expected since the look before as are expected at the first, at the pace of the hours of
- * the week between them. They are what would happen if nothing unusual were found meanwhile.
+ * the week between them; of a page that keeps to a moment of its cycle, whose look finds most of what a cycle brings, the later ones
+ * come at the same moment of the next cycles. They are what would happen if nothing unusual were found meanwhile.
  */
-import { type Belief, expectedPerDay } from '@revisit/core';
+import { type Belief, type UsualTime, expectedPerDay } from '@revisit/core';
 import type { Wait } from './page-waits.ts';
 
 const hourMs = 3_600_000;
@@ -31,6 +32,8 @@ export interface Circumstances {
   readonly belief: Belief;
   /** When the policy wants the next look; Infinity while one is asked for. */
   readonly dueMs: number;
+  /** The chance that its copy is still current at that moment, where it keeps times of its own. */
+  readonly currentThen?: number | undefined;
   readonly lastLookMs: number | undefined;
   /** So far, and how many of them found a change. */
   readonly looks: number;
@@ -87,18 +90,22 @@ function afterPaced(week: Circumstances['week'], fromMs: number, wantedMs: numbe
 }
 
 export function comingLooks(given: Circumstances, limit: number): Coming {
-  const { nowMs, week, lastLookMs, belief } = given;
+  const { nowMs, week, lastLookMs, belief, currentThen } = given;
   const isWanted = !(given.dueMs < Infinity);
   const inLine = isWanted && !given.wait;
   const perDay = expectedPerDay(belief);
   const ratePerMs = Number.isFinite(perDay) ? perDay / dayMs : 0;
   const firstMs = Math.max(nowMs, isWanted ? nowMs : given.dueMs, given.wait?.untilMs ?? 0);
   const looks: ComingLook[] = [];
+  const inTime = looksInTime(given, firstMs, limit);
+  if (inTime)
+    return { state: inLine ? 'in line' : 'planned', looks: inTime, reasons: reasonsFor(given, inTime[0]!, inLine) };
   const add = (atMs: number, sinceMs: number): void => {
     const expected = ratePerMs * pacedMs(week, sinceMs, atMs);
     looks.push({ atMs, expected, chance: 1 - Math.exp(-expected), pace: paceAt(week, atMs) });
   };
   add(firstMs, lastLookMs ?? firstMs);
+  if (currentThen !== undefined) looks[0] = { ...looks[0]!, ...found(currentThen) };
   const gapMs = gapOf(given, firstMs);
   const spacingMs = (given.spacingSeconds ?? 0) * 1000;
   for (let lastMs = firstMs; looks.length < limit && gapMs !== undefined;) {
@@ -109,6 +116,19 @@ export function comingLooks(given: Circumstances, limit: number): Coming {
   }
   return { state: inLine ? 'in line' : 'planned', looks, reasons: reasonsFor(given, looks[0]!, inLine) };
 }
+
+/** Looks that each find most of what a cycle of the page brings, where it keeps to a moment and the first one does. */
+function looksInTime({ belief, currentThen }: Circumstances, firstMs: number, limit: number): ComingLook[] | undefined {
+  const { usualTime } = belief;
+  if (!usualTime || currentThen === undefined || 1 - currentThen < usualTime.share / 2) return undefined;
+  const everyMs = usualTime.everySeconds * 1000;
+  return Array.from({ length: limit }, (_, cycle) => firstMs + cycle * everyMs)
+    .filter((atMs) => atMs <= firstMs + horizonMs)
+    .map((atMs) => ({ atMs, ...found(currentThen), pace: 1 }));
+}
+
+/** What a look finds of a page whose copy is current with this chance. */
+const found = (current: number) => ({ expected: -Math.log(Math.max(current, 1e-9)), chance: 1 - current });
 
 /** The distance of looks, in paced milliseconds: as the policy has set it, or as the price asks where it has not yet. */
 function gapOf({ lastLookMs, dueMs, week, priceHours, belief, weight }: Circumstances, firstMs: number) {
@@ -125,6 +145,7 @@ function reasonsFor(given: Circumstances, first: ComingLook, inLine: boolean): s
   if (wait) reasons.push(`It waits: ${wait.why} until then.`);
   if (lastLookMs === undefined) return [...reasons, 'It has not been read yet: the first look makes the copy.'];
   if (inLine) reasons.push(inLineReason(given));
+  if (belief.usualTime) reasons.push(usualReason(belief.usualTime));
   const perDay = expectedPerDay(belief);
   if (Number.isFinite(perDay))
     reasons.push(
@@ -147,8 +168,15 @@ function reasonsFor(given: Circumstances, first: ComingLook, inLine: boolean): s
   return reasons;
 }
 
-const isRestless = ({ looks, changes }: Circumstances): boolean =>
-  looks >= restless.looksMin && changes >= restless.share * (looks - 1);
+// Looks that come right behind its usual moment find a change each time, and more of them would not.
+const isRestless = ({ looks, changes, belief }: Circumstances): boolean =>
+  !belief.usualTime && looks >= restless.looksMin && changes >= restless.share * (looks - 1);
+
+function usualReason({ everySeconds, at, withinSeconds, share }: UsualTime): string {
+  const every = everySeconds === 604_800 ? 'week' : everySeconds === 86_400 ? 'day' : duration(everySeconds / 3600);
+  const when = new Date(1000 * at).toISOString().slice(0, 16).replace('T', ' ');
+  return `It usually changes once every ${every} (in ${percent(share)} of them), next about ${when} UTC, half of the time within ${duration(withinSeconds / 3600)} of it: a look pays behind that moment.`;
+}
 
 /** A page with a clock or a token in it takes requests from all others, and nobody gains by them. */
 function restlessReason({ looks, changes, looksPerSecond }: Circumstances, gapMs: number): string {

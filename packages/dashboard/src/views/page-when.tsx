@@ -1,6 +1,6 @@
 import { WeekHeatmap } from '../parts/week-heatmap.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { dateTime, many, number, percent, rate, until, weekDay } from '../format.ts';
+import { dateTime, many, number, percent, rate, until, usually, weekDay } from '../format.ts';
 import { type Answer, type Page, ask, useAsk } from '../server.ts';
 
 interface Props {
@@ -55,7 +55,7 @@ function Learned({ week }: { readonly week: Week }) {
         {perDay === null
           ? 'How fast it is believed to change at each hour.'
           : `${rate(perDay)} on average${sure}${least}.`}
-        {learned ? '' : ' Hours are not told apart yet.'}
+        {week.usualTime ? ` Usually ${usually(week.usualTime)}.` : learned ? '' : ' Hours are not told apart yet.'}
       </p>
       {learned && (
         <WeekHeatmap

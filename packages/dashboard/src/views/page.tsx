@@ -9,7 +9,7 @@ import { Foreign } from '../parts/foreign.tsx';
 import { Kind } from '../parts/kind.tsx';
 import { Tags } from '../parts/tags.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { ago, bare, foundPages, number, percent, rate, until, waits, webHref } from '../format.ts';
+import { ago, bare, foundPages, number, percent, rate, until, usually, waits, webHref } from '../format.ts';
 import { address, go } from '../route.ts';
 import { type Page, type Problem, ask, useAsk, useNow } from '../server.ts';
 
@@ -144,7 +144,9 @@ function Beliefs({ page, now }: { readonly page: Page; readonly now: number }) {
         {
           name: 'Seen so far',
           value: number(page.changes),
-          note: `in ${number(page.looks)} looks; last ${ago(page.lastChange, now)}`,
+          note: page.usualTime
+            ? `usually ${usually(page.usualTime)}`
+            : `in ${number(page.looks)} looks; last ${ago(page.lastChange, now)}`,
         },
         {
           name: 'Next look',
