@@ -15,7 +15,7 @@ test('when a page usually changes', () => {
   expect(usually({ every: 86_400, next, share: 0.97 })).toBe('every day, about 06:03');
   expect(usually({ every: 86_400, next, share: 0.71 })).toBe('every day, about 06:03 (71 % of them)');
   expect(usually({ every: 604_800, next, share: 0.97 })).toBe('every week, about Mon 06:03');
-  expect(usually({ every: 900, next, share: 0.97 })).toBe('every 15 min, next about 06:03');
+  expect(usually({ every: 900, next, share: 0.97 })).toBe('every 15 min, next about 06:03:00');
 });
 
 test('what a page has found, and that more is left out', () => {

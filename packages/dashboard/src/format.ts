@@ -84,11 +84,19 @@ export function weekDay(time: string): string {
   return `${dayNames[new Date(time).getDay()]} ${clockTime(time)}`;
 }
 
+const usualCycles = new Map([
+  [604_800, 'week'],
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+]);
+
 /** When a page usually changes, where it keeps to a moment: "every day about 06:03". */
 export function usually(usual: { readonly every: number; readonly next: string; readonly share: number }): string {
   const { every, next, share } = usual;
-  const at = every === 604_800 ? weekDay(next) : clockTime(next);
-  const cycle = every === 604_800 ? 'week' : every === 86_400 ? 'day' : span(every * 1000);
+  const cycle = usualCycles.get(every) ?? span(every * 1000);
+  const seconds = every < 3_600 ? `:${two(new Date(next).getSeconds())}` : '';
+  const at = every === 604_800 ? weekDay(next) : `${clockTime(next)}${seconds}`;
   const when = every >= 86_400 ? `about ${at}` : `next about ${at}`;
   return `every ${cycle}, ${when}${share < 0.9 ? ` (${percent(share)} of them)` : ''}`;
 }

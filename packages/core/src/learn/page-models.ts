@@ -344,7 +344,7 @@ export class PageModels {
 
   /** Changes a second to be expected from now on, averaged over a week: what plans go by. */
   longRun(page: number, now: number): number {
-    return this.memories.longRun(page, Math.max(0, now - this.states.last[page]!));
+    return this.times.longRun(page, this.memories.longRun(page, Math.max(0, now - this.states.last[page]!)));
   }
 
   /** Changes a second over the time that the page has been watched, by its own looks, and a 95 % interval: what people are shown. */

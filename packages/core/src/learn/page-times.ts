@@ -104,6 +104,12 @@ export class PageTimes {
     return this.clockSay(page) > 0.5 ? this.clocks.usualTime(page, now) : undefined;
   }
 
+  /** Changes a second to be expected from now on, of a page whose memories expect `rate`. */
+  longRun(page: number, rate: number): number {
+    const clock = this.clockSay(page);
+    return clock > heardFrom ? rate + clock * (this.clocks.rate(page) - rate) : rate;
+  }
+
   /** When what rhythm and clock say of the page takes its next turn after `now`; Infinity where it takes none. */
   turnAfter(page: number, now: number): number {
     let next = this.clockSay(page) > rules ? this.clocks.edgeAfter(page, now) : Infinity;

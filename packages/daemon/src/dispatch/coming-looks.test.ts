@@ -63,15 +63,22 @@ test('a page that keeps to a moment of the day is looked at behind it every day,
   };
   const { looks, reasons } = comingLooks(daily, 3);
   expect(looks.map(({ atMs }) => (atMs - daily.dueMs) / dayMs)).toEqual([0, 1, 2]);
-  for (const { chance } of looks) expect(chance).toBeCloseTo(0.95, 9);
+  expect(looks.map(({ chance }) => Math.round(100 * chance))).toEqual([95, 97, 97]);
   expect(reasons.join(' ')).toContain(
-    'usually changes once every day (in 97 % of them), next about 2026-01-05 06:00 UTC',
+    'usually changes once every day (97 % of the times), next about 2026-01-05 06:00 UTC',
   );
   expect(reasons.join(' ')).not.toContain('Nearly every look');
-  // A look that comes before it, and finds little, is followed by others as ever.
-  const before = comingLooks({ ...daily, currentThen: 0.97 }, 3);
-  expect(before.looks[1]!.atMs - before.looks[0]!.atMs).toBe(dayMs);
-  expect(before.looks[0]!.chance).toBeCloseTo(0.03, 9);
+  // A look that comes before it, to see whether it is still kept, is followed by one behind it.
+  const before = comingLooks({ ...daily, dueMs: monday + 5 * hourMs, currentThen: 0.97 }, 3);
+  expect(before.looks.map(({ atMs }) => atMs - monday)).toEqual([
+    5 * hourMs,
+    6 * hourMs + 360_000,
+    dayMs + 6 * hourMs + 360_000,
+  ]);
+  expect(before.looks.map(({ chance }) => Math.round(100 * chance))).toEqual([3, 97, 97]);
+  // Who has few looks goes on in as many cycles as it waits now.
+  const { looks: few } = comingLooks({ ...daily, lastLookMs: daily.dueMs - 3 * dayMs }, 2);
+  expect(few[1]!.atMs - few[0]!.atMs).toBe(3 * dayMs);
 });
 
 test('of a page that changes at every look it is said what it takes and what to do', () => {

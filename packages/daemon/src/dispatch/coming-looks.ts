@@ -14,6 +14,8 @@ const weekHours = 168;
 const horizonMs = 90 * dayMs;
 /** An hour whose pace differs from the average by less is an hour like others. */
 const paceApart = 0.2;
+/** Behind its usual moment a page is looked at when it has most probably changed. */
+const behindMoment = 4;
 /** So many looks, of which nearly all found a change, show that looking more often finds only more. */
 const restless = { looksMin: 20, share: 0.9 };
 
@@ -90,7 +92,7 @@ function afterPaced(week: Circumstances['week'], fromMs: number, wantedMs: numbe
 }
 
 export function comingLooks(given: Circumstances, limit: number): Coming {
-  const { nowMs, week, lastLookMs, belief, currentThen } = given;
+  const { nowMs, week, lastLookMs, belief } = given;
   const isWanted = !(given.dueMs < Infinity);
   const inLine = isWanted && !given.wait;
   const perDay = expectedPerDay(belief);
@@ -105,7 +107,6 @@ export function comingLooks(given: Circumstances, limit: number): Coming {
     looks.push({ atMs, expected, chance: 1 - Math.exp(-expected), pace: paceAt(week, atMs) });
   };
   add(firstMs, lastLookMs ?? firstMs);
-  if (currentThen !== undefined) looks[0] = { ...looks[0]!, ...found(currentThen) };
   const gapMs = gapOf(given, firstMs);
   const spacingMs = (given.spacingSeconds ?? 0) * 1000;
   for (let lastMs = firstMs; looks.length < limit && gapMs !== undefined;) {
@@ -117,14 +118,20 @@ export function comingLooks(given: Circumstances, limit: number): Coming {
   return { state: inLine ? 'in line' : 'planned', looks, reasons: reasonsFor(given, looks[0]!, inLine) };
 }
 
-/** Looks that each find most of what a cycle of the page brings, where it keeps to a moment and the first one does. */
-function looksInTime({ belief, currentThen }: Circumstances, firstMs: number, limit: number): ComingLook[] | undefined {
+/** The looks at a page that keeps to a moment: the next as it is planned, the others behind that moment in as many cycles as it waits now. */
+function looksInTime({ belief, currentThen, lastLookMs }: Circumstances, firstMs: number, limit: number) {
   const { usualTime } = belief;
-  if (!usualTime || currentThen === undefined || 1 - currentThen < usualTime.share / 2) return undefined;
+  if (!usualTime || currentThen === undefined) return undefined;
   const everyMs = usualTime.everySeconds * 1000;
-  return Array.from({ length: limit }, (_, cycle) => firstMs + cycle * everyMs)
+  const isBehind = 1 - currentThen >= usualTime.share / 2;
+  const cycles = isBehind ? Math.max(1, Math.round((firstMs - (lastLookMs ?? firstMs)) / everyMs)) : 1;
+  const momentMs = usualTime.at * 1000 + Math.ceil((firstMs - usualTime.at * 1000) / everyMs) * everyMs;
+  const nextMs = isBehind ? firstMs + cycles * everyMs : momentMs + behindMoment * usualTime.withinSeconds * 1000;
+  const first = { atMs: firstMs, ...found(currentThen), pace: 1 };
+  const others = Array.from({ length: limit - 1 }, (_, i) => nextMs + i * cycles * everyMs)
     .filter((atMs) => atMs <= firstMs + horizonMs)
-    .map((atMs) => ({ atMs, ...found(currentThen), pace: 1 }));
+    .map((atMs) => ({ atMs, ...found((1 - usualTime.share) ** cycles), pace: 1 }));
+  return [first, ...others];
 }
 
 /** What a look finds of a page whose copy is current with this chance. */
@@ -172,10 +179,20 @@ function reasonsFor(given: Circumstances, first: ComingLook, inLine: boolean): s
 const isRestless = ({ looks, changes, belief }: Circumstances): boolean =>
   !belief.usualTime && looks >= restless.looksMin && changes >= restless.share * (looks - 1);
 
+const usualCycles = new Map([
+  [604_800, 'week'],
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+]);
+
 function usualReason({ everySeconds, at, withinSeconds, share }: UsualTime): string {
-  const every = everySeconds === 604_800 ? 'week' : everySeconds === 86_400 ? 'day' : duration(everySeconds / 3600);
-  const when = new Date(1000 * at).toISOString().slice(0, 16).replace('T', ' ');
-  return `It usually changes once every ${every} (in ${percent(share)} of them), next about ${when} UTC, half of the time within ${duration(withinSeconds / 3600)} of it: a look pays behind that moment.`;
+  const every = usualCycles.get(everySeconds) ?? duration(everySeconds / 3600);
+  const when = new Date(1000 * at)
+    .toISOString()
+    .slice(0, everySeconds < 3600 ? 19 : 16)
+    .replace('T', ' ');
+  return `It usually changes once every ${every} (${percent(share)} of the times), next about ${when} UTC, half of the time within ${duration(withinSeconds / 3600)} of it: a look pays behind that moment.`;
 }
 
 /** A page with a clock or a token in it takes requests from all others, and nobody gains by them. */
