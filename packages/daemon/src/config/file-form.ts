@@ -91,7 +91,10 @@ const pageSchema = z.strictObject({
     .describe('What being out of date costs at each time of the week, relative to 1'),
   spacing: duration.optional().describe('The least time between two looks at this page'),
   headers: z.record(z.string(), z.string()).optional().describe('Sent with each request; shown to nobody again'),
-  render: z.boolean().optional().describe('Whether a browser draws the page before it is read'),
+  render: z
+    .boolean()
+    .optional()
+    .describe('Whether a browser draws the page before it is read, with its frames and shadow roots'),
   paused: z.boolean().optional().describe('Kept, and not looked at'),
   options: z.record(z.string(), z.unknown()).optional().describe('How it is read, compared and told'),
 });

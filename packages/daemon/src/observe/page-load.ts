@@ -32,8 +32,8 @@ const shownOnly = new Set([
   'ping',
   'beacon',
 ]);
-/** Parts without which a page says something else. A style changes how words look; a frame's words are not the page's. */
-const tells = new Set(['script', 'xhr', 'fetch']);
+/** Parts without which a page says something else, frames among them. A style changes how words look. */
+const tells = new Set(['script', 'xhr', 'fetch', 'document']);
 /** What scripts can read: of other origins' answers, those whose servers say so. */
 const read = new Set(['xhr', 'fetch']);
 /** What the page leads to takes its place, and is no part of it. */

@@ -104,7 +104,7 @@ describe.skipIf(locate('chromium') === undefined)('a page that needs a browser',
     const other = await web({
       '/secret': secret,
       '/all': (response) => void response.setHeader('access-control-allow-origin', '*').end('for all'),
-      '/frame': html('<body>hush</body>'),
+      '/frame': html('<body>for people</body>'),
     });
     const away = (path: string) => (response: ServerResponse) =>
       response.writeHead(302, { location: other.origin + path }).end();
@@ -123,6 +123,9 @@ describe.skipIf(locate('chromium') === undefined)('a page that needs a browser',
     expect(seen).toContain('our own');
     expect(seen.match(/refused/g)).toHaveLength(2);
     expect(seen).not.toContain('hush');
+    // Who looks at the page sees what its frame says, and its scripts do not.
+    expect(seen).toContain('for people');
+    expect(seen).not.toContain('in it for people');
     expect(asked).toContain('/framed');
   }, 120_000);
 

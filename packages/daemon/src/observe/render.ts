@@ -17,6 +17,7 @@ import { BrowserSlots } from './browser-slots.ts';
 import { mediaTypeOf } from './outcome.ts';
 import { type Known, PageLoad } from './page-load.ts';
 import { PartMemory, PartTroubles } from './part-memory.ts';
+import { shownHtml } from './shown-page.ts';
 
 export interface RenderLimits {
   /** From opening the page to its last change, but for the time in which its parts wait for their sites' turn. */
@@ -239,10 +240,12 @@ async function show(browser: Browser, ask: Ask, document: Answered, options: Sho
     // Loaded, and nothing that it needs has been asked for or come for a moment.
     do await page.waitForTimeout(watchMs);
     while (!load.isQuiet(limits.quietMs));
-    const body = Buffer.from(await page.content());
+    const shown = await shownHtml(page, limits.bytesMax);
     if (load.missing) return load.missing;
     if (page.url().startsWith('chrome-error:'))
       return failed(ask, new Error('it shows an error of its own'), load.bytesReceived);
+    if (shown.kind === 'too large') return failed(ask, new Error(`it has ${shown.what}`), load.bytesReceived);
+    const body = Buffer.from(shown.html);
     if (body.length > limits.bytesMax) return failed(ask, new Error(`it has ${body.length} bytes`), load.bytesReceived);
     const headers = {
       ...document.headers,
