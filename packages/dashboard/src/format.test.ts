@@ -21,6 +21,8 @@ test('when a page usually changes', () => {
 test('what a page has found, and that more is left out', () => {
   expect(foundPages({ pages: 2, limit: 1000, leftOut: false })).toBe('This page has found 2 others, of 1,000 at most.');
   expect(foundPages({ pages: 3, limit: 3, leftOut: true })).toContain('It lists more, which are left out');
+  const misread = 'https://example.org/sitemap.xml';
+  expect(foundPages({ pages: 3, limit: 9, leftOut: false, misread })).toContain(`Not all of ${misread} can be read`);
 });
 
 test('no two times of an axis are written alike', () => {

@@ -106,9 +106,17 @@ export const waits = ({ waits: wait }: { readonly waits: { why: string; until: s
   wait ? `waits: ${wait.why} until ${weekDay(wait.until)}` : undefined;
 
 /** What a page with `discover` has found, and whether there is room for more. */
-export function foundPages({ pages, limit, leftOut }: { pages: number; limit: number; leftOut: boolean }): string {
+export interface FoundPages {
+  readonly pages: number;
+  readonly limit: number;
+  readonly leftOut: boolean;
+  readonly misread?: string | undefined;
+}
+
+export function foundPages({ pages, limit, leftOut, misread }: FoundPages): string {
   const found = `This page has found ${number(pages, 9)} others, of ${number(limit, 9)} at most.`;
-  return leftOut ? `${found} It lists more, which are left out: a larger "pages" in its "discover" makes room.` : found;
+  const more = leftOut ? ` It lists more, which are left out: a larger "pages" in its "discover" makes room.` : '';
+  return misread === undefined ? found + more : `${found}${more} Not all of ${misread} can be read: it has mistakes.`;
 }
 
 export function dayOf(time: string): string {

@@ -59,7 +59,12 @@ export const usualTimeBody = (usual: UsualTime | undefined) =>
 
 export const laterBody = ({ pages, why, untilMs }: Later) => ({ pages, why, until: timeOrNull(untilMs) });
 
-const discoveryBody = ({ pages, pagesMax, leftOut }: Found) => ({ pages, limit: pagesMax, leftOut });
+const discoveryBody = ({ pages, pagesMax, leftOut, misread }: Found) => ({
+  pages,
+  limit: pagesMax,
+  leftOut,
+  ...(misread === undefined ? {} : { misread }),
+});
 
 export const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
 

@@ -158,6 +158,9 @@ export const PageBody = named(
             pages: Type.Integer({ description: 'Pages that are watched because of it.' }),
             limit: Type.Integer({ description: 'How many that may be: `pages` of its `discover`.' }),
             leftOut: Type.Boolean({ description: 'It lists more, and there is no room for them.' }),
+            misread: Type.Optional(
+              Type.String({ description: 'The address of a sitemap that cannot be read, or in part only.' }),
+            ),
           },
           { description: 'What a page with `discover` has found, while it is looked at.' },
         ),

@@ -117,6 +117,38 @@ test('a root that is full says so once in the log, shows it, and takes in what i
   await watch.end();
 });
 
+test('a root says which of its sitemaps cannot be read, or in part only, and that it is said once', async () => {
+  const robots = 'User-agent: *\nSitemap: https://example.org/named.xml\nSitemap: https://example.org/other';
+  const site = new Map<string, SitePage>([
+    ['/', { body: 'front' }],
+    ['/robots.txt', { body: robots, type: 'text/plain' }],
+    ['/named.xml', { ...sitemap(['/a', '/\u0001', '/b']), etag: '"1"' }],
+    ['/other', { body: '{}', type: 'application/json' }],
+    ['/a', { body: 'a' }],
+    ['/b', { body: 'b' }],
+  ]);
+  const watch = await watchSite(site, [{ url: 'https://example.org/', discover: { within: 'site' } }]);
+  const root = () => watch.loop.collection.withUrl('https://example.org/')[0]!;
+  const warnings = () => watch.said.filter(({ level }) => level === 'warn').map(({ fields }) => fields);
+  await watch.until(12 * hourMs);
+  expect(await watch.urls()).toEqual(['', 'a', 'b', 'named.xml', 'other'].map((name) => `https://example.org/${name}`));
+  expect(warnings()).toEqual([
+    { url: 'https://example.org/named.xml', read: 2, skipped: 1, why: 'line 1: disallowed character' },
+    { url: 'https://example.org/other', read: 0, skipped: 0, why: 'it is no sitemap' },
+  ]);
+  expect(watch.loop.foundBy(root())).toMatchObject({ misread: 'https://example.org/named.xml' });
+  // Whoever follows knows it, and need not say it again.
+  const next = new Discovery(watch.loop.collection);
+  for (const entry of watch.loop.collection) next.watched(entry);
+  expect(next.foundBy(root().page)).toMatchObject({ misread: 'https://example.org/named.xml' });
+  site.set('/other', sitemap([]));
+  site.set('/named.xml', { ...sitemap(['/a', '/', '/b']), etag: '"2"' });
+  await watch.until(3 * dayMs);
+  expect(watch.loop.foundBy(root())).toEqual({ pages: 4, pagesMax: 1000, leftOut: false });
+  expect(warnings()).toHaveLength(2);
+  await watch.end();
+});
+
 test('an index of sitemaps is followed to its parts', async () => {
   const site = new Map<string, SitePage>([
     [

@@ -7,15 +7,17 @@
  * with it, for what they list. A body is read once under the same settings (`reading.ts`). Pages found by the root's first look, or because its settings were changed, are its beginning; pages found later
  * are news, told with their first copy (`verdict` does that). A found page that the server has said is gone for a week, or that
  * robots.txt forbids, retires: it stays, paused, with all its versions, and takes no place. Where a root has as many pages as it may,
- * what else it lists is left out until there is room again, and that is said (`left-out.ts`).
+ * what else it lists is left out until there is room again, and that is said (`left-out.ts`), as is a sitemap that cannot be read
+ * (`misread.ts`).
  */
 import type { Collection, Entry } from './collection.ts';
 import { type Hint, IndexHints, ownTimes } from './index-hints.ts';
 import { type Origin, mayReturn, originOf } from './origin.ts';
 import { LeftOut } from './left-out.ts';
-import type { Listed } from '../observe/discover/listed.ts';
+import { Misread } from './misread.ts';
+import type { Listed, Missed } from '../observe/discover/listed.ts';
 import { namedSitemaps, reveal, type Revealed } from '../observe/discover/reveal.ts';
-import { isCut, isOfBody, isOfLinks, isUnder, readingText } from './reading.ts';
+import { isCut, isMisread, isOfBody, isOfLinks, isUnder, readingText } from './reading.ts';
 import type { ReadScope, Scope } from '../values/scope.ts';
 import { isExcluded, isFile, isWithin, readScope } from '../values/scope.ts';
 import type { NewPage } from '../store/port.ts';
@@ -38,6 +40,13 @@ export interface Findings {
   readonly reading?: string;
   /** The root for which pages are left out for want of room, where none were before. */
   readonly full?: FullRoot;
+  /** The page is a sitemap of which something could not be read, where all could be before. */
+  readonly misread?: MisreadSitemap;
+}
+
+export interface MisreadSitemap extends Missed {
+  readonly url: string;
+  readonly read: number;
 }
 
 export interface FullRoot {
@@ -52,6 +61,8 @@ export interface Found {
   readonly pagesMax: number;
   /** It lists more, and there is no room for them. */
   readonly leftOut: boolean;
+  /** A sitemap of which something could not be read. */
+  readonly misread?: string;
 }
 
 /** How a page is read: where its body came from, when, whether it is its first, and which sitemaps its robots.txt names. */
@@ -96,6 +107,7 @@ export class Discovery {
   /** Pages that were found, by root. */
   readonly #found = new Map<string, Counts>();
   readonly #leftOut = new LeftOut();
+  readonly #misread = new Misread();
   readonly hints: IndexHints;
 
   /** `allows`: what robots.txt says of a URL, as far as that is known here. */
@@ -109,12 +121,15 @@ export class Discovery {
   watched({ page, state: { revealed } }: WatchedPage): void {
     this.#count(page, 1);
     // Of one that rests nobody knows what it would list now.
-    if (revealed !== undefined) this.#leftOut.note(page, !page.paused && isCut(revealed));
+    if (revealed === undefined) return;
+    this.#leftOut.note(page, !page.paused && isCut(revealed));
+    this.#misread.note(page, !page.paused && isMisread(revealed));
   }
 
   unwatched(page: Page): void {
     this.#count(page, -1);
     this.#leftOut.note(page, false);
+    this.#misread.note(page, false);
     this.hints.forget(page.id);
   }
 
@@ -166,7 +181,8 @@ export class Discovery {
     const { pagesMax } = root.scope;
     // With room again, what was left out comes in when the page that lists it is next read.
     const leftOut = this.#room(root) <= 0 && this.#leftOut.has(page.id);
-    return { pages: this.#countsOf(root).watched, pagesMax, leftOut };
+    const misread = this.#misread.of(page.id);
+    return { pages: this.#countsOf(root).watched, pagesMax, leftOut, ...(misread === undefined ? {} : { misread }) };
   }
 
   #room(root: Root): number {
@@ -185,7 +201,8 @@ export class Discovery {
     // Sitemaps come packed as well, and what names them says that they are no files.
     const mayBeFile = root && origin && !origin.index;
     if (mayBeFile && isFile(root.scope, entry.page.url, fetched.mediaType)) return { ...nothing, isFile: true };
-    const { kind, listed, named = [] } = revealed ?? reveal(fetched, url);
+    const found = revealed ?? reveal(fetched, url);
+    const { kind, listed, named = [] } = found;
     const isIndex = kind === 'sitemap' || kind === 'feed';
     const hints = isIndex ? this.hints.of(entry, listed, nowMs) : [];
     const times = isIndex && !first ? { times: ownTimes(listed, entry.state.lastSeenMs ?? Infinity, nowMs) } : {};
@@ -200,10 +217,14 @@ export class Discovery {
         ? nothingNew
         : this.#newPages(root, { listed, depth, beginning, room, indexRoom: this.#indexRoom(entry, root) }, nowMs);
     const back = this.#listedAgain(listed, room - pages.length, nowMs);
-    const reading = lists ? { reading: readingText({ kind, cut }, root.discover, fetched.body) } : {};
+    const missed = missedOf(entry.page, found);
+    const how = { kind, cut, misread: missed !== undefined };
+    const reading = lists ? { reading: readingText(how, root.discover, fetched.body) } : {};
     const isFirstCut = lists && this.#leftOut.note(entry.page, cut);
     const full = isFirstCut ? { full: { url: root.page.url, pagesMax: root.scope.pagesMax } } : {};
-    return { pages: [...indexes, ...pages], back, hints, ...times, ...reading, ...full };
+    const isNewlyMisread = lists && this.#misread.note(entry.page, how.misread);
+    const misread = isNewlyMisread ? { misread: { url: entry.page.url, read: listed.length, ...missed! } } : {};
+    return { pages: [...indexes, ...pages], back, hints, ...times, ...reading, ...full, ...misread };
   }
 
   /** Sitemaps that a root's robots.txt names and nobody watches yet: that is known also where the root itself is as it was. */
@@ -307,6 +328,14 @@ const mayList = ({ mediaType = 'xml' }: Fetched, root: Root | undefined): boolea
 function isEarly({ page }: Entry, root: Root, nowMs: number): boolean {
   const origin = originOf(page);
   return !origin || origin.beginning === true || nowMs - root.page.addedAtMs < dayMs;
+}
+
+/** What of a sitemap could not be read; where one was named and something else is there, all of it. */
+function missedOf(page: Page, { kind, listed, named = [], missed }: Revealed): Missed | undefined {
+  if (missed) return missed;
+  const origin = originOf(page);
+  const isOther = kind === 'nothing' || (kind === 'links' && listed.length + named.length === 0);
+  return origin?.index && !origin.feed && isOther ? { skipped: 0, why: 'it is no sitemap' } : undefined;
 }
 
 /** What other settings bring in, or a place that has become free, was listed before. */

@@ -1,6 +1,6 @@
 /**
  * How a page was last read for the pages that it lists, as one short text: what kind of index it was, whether there was room for
- * all that it listed, under which settings, and with which body. It is kept with the page's state, so that a body is read once,
+ * all that it listed and whether all of it could be read, under which settings, and with which body. It is kept with the page's state, so that a body is read once,
  * also over restarts, and again when its root's settings ask for other pages.
  *
  *   kind (1)  room (1)  settings (8)  body (16)
@@ -17,15 +17,21 @@ export interface Reading {
   readonly kind: Revealed['kind'];
   /** Some of what it listed found no place. */
   readonly cut: boolean;
+  /** Some of it could not be read. */
+  readonly misread: boolean;
 }
 
+/** By whether there was no room, and whether something could not be read. */
+const rooms = { whole: ['w', 'm'], cut: ['c', 'd'] } as const;
+
 /** As it would be said of a page that was read under these settings (`options.discover` of its root) with this body. */
-export function readingText({ kind, cut }: Reading, discover: unknown, body: Uint8Array): string {
-  return `${kinds[kind]}${cut ? 'c' : 'w'}${settingsPrint(discover)}${bodyPrint(body)}`;
+export function readingText({ kind, cut, misread }: Reading, discover: unknown, body: Uint8Array): string {
+  return `${kinds[kind]}${rooms[cut ? 'cut' : 'whole'][misread ? 1 : 0]}${settingsPrint(discover)}${bodyPrint(body)}`;
 }
 
 export const isOfLinks = (reading: string): boolean => reading.startsWith(kinds.links);
-export const isCut = (reading: string): boolean => reading[1] === 'c';
+export const isCut = (reading: string): boolean => /^.[cd]/.test(reading);
+export const isMisread = (reading: string): boolean => /^.[md]/.test(reading);
 
 export function isUnder(reading: string | undefined, discover: unknown): boolean {
   return reading?.slice(settingsAt, bodyAt) === settingsPrint(discover);

@@ -124,6 +124,14 @@ test('a sitemap is told by what it lists: new, changed and removed addresses', a
   expect(broken.detection).toMatchObject({ kind: 'first' });
 });
 
+test('a sitemap with lines before its declaration, or an & that begins no entity, compares by what it lists', async () => {
+  const look = watched({ kind: 'text' });
+  const xml = { mediaType: 'application/xml' };
+  await look(`\n\n${sitemap(listed('/a'))}`, xml);
+  const more = await look(`<?xml-stylesheet href="s.xsl"?>${sitemap(listed('/a'), listed('/?b=1&c=2'))}`, xml);
+  expect(more.detection).toMatchObject({ count: 1, summary: '1 new: https://example.com/?b=1&c=2' });
+});
+
 test('of a sitemap that defines entities what needs none is told, and none is expanded', async () => {
   const look = watched({ kind: 'text' });
   const xml = { mediaType: 'application/xml' };

@@ -2,6 +2,7 @@
 import { gunzipSync } from 'node:zlib';
 import { SaxesParser } from 'saxes';
 import { type Fault, fault } from '../values/fault.ts';
+import { isLateDeclaration, mended } from '../values/xml.ts';
 import type { Item } from './items.ts';
 
 /** The protocol's limits for one file: its size unpacked, and its entries. */
@@ -59,12 +60,13 @@ export function sitemapItems(text: string): readonly Item[] | undefined {
       items.set(url, { url, ...(modified === '' ? {} : { modified }) });
   });
   parser.on('error', (error) => {
+    if (isLateDeclaration(error.message)) return;
     // Entities that a file defines are never expanded: an entry that needs one is left out, and the file is whole all the same.
     if (!error.message.endsWith('undefined entity.')) throw error;
     if (entry && field) entry.isUnread = true;
   });
   try {
-    parser.write(text).close();
+    parser.write(mended(text)).close();
   } catch {
     return undefined;
   }

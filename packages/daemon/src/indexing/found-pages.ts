@@ -58,7 +58,7 @@ export class FoundPages {
     const { sitemaps } = observation;
     const at = { url, nowMs, first: look.kind === 'first', sitemaps, revealed };
     const read = this.#into.discovery.read(entry, fetched, at);
-    const { pages, back, hints, times, reading, full } = read;
+    const { pages, back, hints, times, reading, full, misread } = read;
     // Nothing is kept of it, and its place is free.
     if (read.isFile && (await this.#setResting([{ page: entry.page, retired: 'file' }]))) return undefined;
     if (full)
@@ -66,6 +66,7 @@ export class FoundPages {
         url: full.url,
         pages: full.pagesMax,
       });
+    if (misread) log('warn', 'a sitemap could not be read, or in part only', { ...misread });
     for (const hint of hints) policy.hinted?.(hint.entry.index, nowMs / 1000, hint.chance);
     if (back.length > 0) await this.#setResting(back.map((page) => ({ page, retired: undefined })));
     const hinted = hints.reduce((sum, { chance }) => sum + chance, 0);

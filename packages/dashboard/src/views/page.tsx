@@ -102,7 +102,9 @@ export function PageView({ id, part = 'differences', query }: Props) {
         </p>
       )}
       {value.discovery && (
-        <p class={value.discovery.leftOut ? 'notice' : 'soft small'}>{foundPages(value.discovery)}</p>
+        <p class={value.discovery.leftOut || value.discovery.misread ? 'notice' : 'soft small'}>
+          {foundPages(value.discovery)}
+        </p>
       )}
       <Beliefs page={value} now={now} />
       <nav class="tabs" aria-label="Of this page">

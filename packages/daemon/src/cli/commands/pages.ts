@@ -57,7 +57,8 @@ export const waits = ({ waits }: Page): string =>
 function remarks(page: Page): string {
   const { discovery } = page;
   const full = discovery?.leftOut ? `full with ${discovery.pages} pages: others that it lists are left out` : '';
-  return [waits(page), full].filter((remark) => remark !== '').join('; ');
+  const misread = discovery?.misread === undefined ? '' : `not all of ${discovery.misread} can be read`;
+  return [waits(page), full, misread].filter((remark) => remark !== '').join('; ');
 }
 
 async function list(options: ListOptions): Promise<CommandOutcome> {

@@ -52,9 +52,9 @@ test('a sitemap may be a text with an address a line, and a text that says anyth
 test('an index of sitemaps lists indexes', () => {
   const index =
     '<sitemapindex><sitemap><loc>https://example.org/1.xml</loc><lastmod>2026-01-01</lastmod></sitemap></sitemapindex>';
-  expect(parseSitemap(index)).toEqual([
-    { url: 'https://example.org/1.xml', modifiedMs: Date.UTC(2026, 0, 1), isDay: true, isIndex: true },
-  ]);
+  expect(parseSitemap(index)).toEqual({
+    listed: [{ url: 'https://example.org/1.xml', modifiedMs: Date.UTC(2026, 0, 1), isDay: true, isIndex: true }],
+  });
 });
 
 test('of a sitemap that defines entities the addresses that need none are listed, and none is expanded', () => {
@@ -62,16 +62,67 @@ test('of a sitemap that defines entities the addresses that need none are listed
   const text = `<?xml version="1.0"?>
     <!DOCTYPE urlset [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>
     <urlset>${entry('&b;')}${entry('c?d=1&amp;e=2')}${entry('&#102;')}</urlset>`;
-  expect(parseSitemap(text).map(({ url }) => url)).toEqual(['https://example.org/c?d=1&e=2', 'https://example.org/f']);
+  const { listed, missed } = parseSitemap(text);
+  expect(listed.map(({ url }) => url)).toEqual(['https://example.org/c?d=1&e=2', 'https://example.org/f']);
+  expect(missed).toEqual({ skipped: 1, why: 'line 3: undefined entity' });
+});
+
+const entry = (path: string): string => `<url><loc>https://example.org/${path}</loc></url>`;
+const declared = '<?xml version="1.0" encoding="UTF-8"?>';
+const [a, b] = [entry('a'), entry('b')];
+
+test.each([
+  ['lines before its declaration', `\n \ufeff\n${declared}<urlset>${a}${b}</urlset>`],
+  ['its style before its declaration', `<?xml-stylesheet href="s.xsl"?>\n${declared}<urlset>${a}${b}</urlset>`],
+  ['more behind it', `<urlset>${a}${b}</urlset><!-- made in 1 s -->done`],
+])('a sitemap with %s is all there', (_what, text) => {
+  const listed = ['a', 'b'].map((path) => ({ url: `https://example.org/${path}` }));
+  expect(parseSitemap(text)).toEqual({ listed });
+  const seen = { kind: 'sitemap', listed };
+  expect(reveal(fetched(text, 'application/xml'), 'https://example.org/sitemap.xml')).toEqual(seen);
+});
+
+test('an & that begins no entity is itself, in an address of a sitemap', () => {
+  const text = `<urlset>${entry('?a=1&b=2&amp;c=3&')}<url><loc><![CDATA[https://example.org/?d&e&amp;f]]></loc></url></urlset>`;
+  expect(parseSitemap(text)).toEqual({
+    listed: ['?a=1&b=2&c=3&', '?d&e&amp;f'].map((path) => ({ url: `https://example.org/${path}` })),
+  });
+});
+
+test.each([
+  ['a character that no XML has', entry('x\u0001'), 1, 'disallowed character'],
+  ['an entity that nobody knows', entry('&x;'), 1, 'undefined entity'],
+  ['a tag that does not end', '<url><loc>https://example.org/x</wrong></url>', 1, 'unexpected close tag'],
+  ['an entry that does not end', '<url><loc>https://example.org/x', 1, 'an entry that does not end'],
+  ['an address with a tag in it', entry('x<y'), 1, 'disallowed character in tag name'],
+  ['a tag that is none', '<u\u0001rl><loc>https://example.org/x</loc></url>', 0, 'disallowed character in tag name'],
+])('of a sitemap with %s the other entries are listed, and it is said', (_what, wrong, skipped, why) => {
+  const { listed, missed } = parseSitemap(`${declared}\n<urlset>\n${a}${wrong}${b}</urlset>`);
+  expect(listed.map(({ url }) => url.at(-1))).toEqual(['a', 'b']);
+  expect(missed).toEqual({ skipped, why: why.startsWith('an entry') ? why : `line 3: ${why}` });
+});
+
+test('a sitemap that is cut short, has more mistakes than any, or more entries than it may, says so', () => {
+  expect(parseSitemap(`<urlset>${a}<url><loc>https://example.org/x`)).toMatchObject({
+    listed: [{ url: 'https://example.org/a' }],
+    missed: { skipped: 1, why: 'line 1: unclosed tag: loc' },
+  });
+  expect(parseSitemap(`<urlset>${a}`)).toMatchObject({ missed: { skipped: 0, why: 'line 1: unclosed tag: urlset' } });
+  const wrong = parseSitemap(`<urlset>${a}${entry('\u0001').repeat(5_000)}${b}</urlset>`);
+  expect(wrong.listed).toHaveLength(1);
+  expect(wrong.missed?.skipped).toBe(1_001);
+  const many = parseSitemap(`<urlset>${a.repeat(50_001)}</urlset>`);
+  expect(many.listed).toHaveLength(50_000);
+  expect(many.missed).toEqual({ skipped: 1, why: 'more than 50000 entries' });
 });
 
 test('a broken sitemap gives what stands before the mistake, and a bomb gives nothing', () => {
-  expect(parseSitemap('<urlset><url><loc>https://example.org/a</loc></url><url><loc>https://x</wrong>')).toHaveLength(
-    1,
-  );
+  expect(
+    parseSitemap('<urlset><url><loc>https://example.org/a</loc></url><url><loc>https://x</wrong>').listed,
+  ).toHaveLength(1);
   const entities =
     '<!DOCTYPE urlset [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><urlset><url><loc>&b;</loc></url></urlset>';
-  expect(parseSitemap(entities)).toEqual([]);
+  expect(parseSitemap(entities).listed).toEqual([]);
   const bomb = gzipSync(Buffer.alloc(60 * 2 ** 20));
   expect(reveal(fetched(bomb), 'https://example.org/')).toEqual({ kind: 'nothing', listed: [] });
 });

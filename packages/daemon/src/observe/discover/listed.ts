@@ -15,6 +15,19 @@ export interface Stated {
   readonly isDay?: true;
 }
 
+/** What an index was read for, and what of it could not be. */
+export interface ListRead {
+  readonly listed: readonly Listed[];
+  readonly missed?: Missed;
+}
+
+export interface Missed {
+  /** Entries that were passed over; there may be more where the rest could not be read. */
+  readonly skipped: number;
+  /** The first mistake. */
+  readonly why: string;
+}
+
 /** The sitemap protocol's own limit for one file; no feed or page comes near. */
 export const listedMax = 50_000;
 

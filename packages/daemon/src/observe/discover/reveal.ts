@@ -4,7 +4,7 @@ import { decodeText } from '../../values/text.ts';
 import { normaliseUrl } from '../../values/url.ts';
 import { looksLikeFeed, parseFeedIndex } from './feed.ts';
 import { parseLinks } from './links.ts';
-import type { Listed } from './listed.ts';
+import type { Listed, Missed } from './listed.ts';
 import { looksLikeSitemap, parseSitemap, parseTextSitemap, unpackSitemap } from './sitemap.ts';
 
 export interface Revealed {
@@ -12,6 +12,8 @@ export interface Revealed {
   readonly listed: readonly Listed[];
   /** Feeds and sitemaps that a page with links names. */
   readonly named?: readonly Listed[];
+  /** What of a sitemap could not be read. */
+  readonly missed?: Missed;
 }
 
 type Fetched = Extract<Outcome, { kind: 'fetched' }>;
@@ -21,7 +23,10 @@ export function reveal(fetched: RevealingBody, pageUrl: string): Revealed {
   const body = unpackSitemap(fetched.body);
   if (!body) return { kind: 'nothing', listed: [] };
   const { text } = decodeText(body, fetched.mediaType, fetched.charset);
-  if (looksLikeSitemap(text)) return { kind: 'sitemap', listed: tidy(parseSitemap(text), pageUrl) };
+  if (looksLikeSitemap(text)) {
+    const { listed, ...missed } = parseSitemap(text);
+    return { kind: 'sitemap', listed: tidy(listed, pageUrl), ...missed };
+  }
   if (looksLikeFeed(text)) return { kind: 'feed', listed: tidy(parseFeedIndex(text), pageUrl) };
   const lines = fetched.mediaType === 'text/plain' ? parseTextSitemap(text) : undefined;
   if (lines) return { kind: 'sitemap', listed: tidy(lines, pageUrl) };

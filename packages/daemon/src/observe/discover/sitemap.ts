@@ -1,7 +1,8 @@
 /** Sitemaps (sitemaps.org 0.9) and their indexes, read as a stream of tags: a file of 50 MB leaves only its entries. */
 import { gunzipSync } from 'node:zlib';
 import { SaxesParser } from 'saxes';
-import { type Listed, listedMax, type Stated, stated } from './listed.ts';
+import { mended } from '../../values/xml.ts';
+import { type Listed, type ListRead, listedMax, type Stated, stated } from './listed.ts';
 
 /** The protocol's limit for one file, unpacked. */
 const unpackedBytesMax = 50 * 2 ** 20;
@@ -33,9 +34,16 @@ export function parseTextSitemap(text: string): readonly Listed[] | undefined {
   return lines.slice(0, listedMax).map((url) => ({ url }));
 }
 
-/** Entries up to the first mistake in the file: what came before it is good. */
-export function parseSitemap(text: string): readonly Listed[] {
+/** A file with more of them is no sitemap with mistakes; each costs a search for where its tags end. */
+const mistakesMax = 1_000;
+/** Mistakes between entries behind which an entry may be that is not seen as one; others say nothing of what is listed. */
+const hides = /tag name|instruction|unclosed tag|unexpected end/;
+const undefinedEntity = 'undefined entity.';
+
+/** Past mistakes, without the entries that have one: what stands before and behind them is good. */
+export function parseSitemap(text: string): ListRead {
   const listed: Listed[] = [];
+  const misses = new Misses();
   const parser = new SaxesParser();
   const stop = new Error('enough');
   let index = false;
@@ -48,7 +56,10 @@ export function parseSitemap(text: string): readonly Listed[] {
   parser.on('opentag', ({ name }) => {
     const local = name.slice(name.indexOf(':') + 1);
     if (local === 'sitemapindex') index = true;
-    if (local === 'url' || local === 'sitemap') entry = { date: {} };
+    if (local === 'url' || local === 'sitemap') {
+      if (entry) misses.skip('an entry that does not end');
+      entry = { date: {} };
+    }
     collecting = name === local || !name.includes('image') ? local : '';
     words = '';
   });
@@ -60,21 +71,49 @@ export function parseSitemap(text: string): readonly Listed[] {
     if (entry && local === collecting && local === 'lastmod') entry.date = stated(words.trim());
     if (entry && (local === 'url' || local === 'sitemap')) {
       const { url, date, isUnread } = entry;
-      if (url && !isUnread) listed.push({ url, ...date, ...(index ? { isIndex: true } : {}) });
       entry = undefined;
-      if (listed.length >= listedMax) throw stop;
+      if (isUnread) misses.skip();
+      else if (url && listed.length >= listedMax) {
+        misses.skip(`more than ${listedMax} entries`);
+        throw stop;
+      } else if (url) listed.push({ url, ...date, ...(index ? { isIndex: true } : {}) });
     }
     collecting = '';
   });
   parser.on('error', ({ message }) => {
     // Entities that a file defines are never expanded: an address that needs one is not read, and the others are.
-    if (!message.endsWith('undefined entity.')) throw stop;
-    if (entry && collecting === 'loc') entry.isUnread = true;
+    const isOfAddress = message.endsWith(undefinedEntity);
+    if (isOfAddress && !(entry && collecting === 'loc')) return;
+    if (entry) entry.isUnread = true;
+    if (entry || hides.test(message)) misses.because(message);
+    if (!isOfAddress && ++misses.mistakes > mistakesMax) throw stop;
   });
   try {
-    parser.write(text).close();
+    parser.write(mended(text)).close();
   } catch {
-    // The reader was stopped, by us or by what stands in the file; what was listed stays listed.
+    // The reader was stopped; what was listed stays listed.
   }
-  return listed;
+  if (entry) misses.skip();
+  return { listed, ...misses.told };
+}
+
+/** What was passed over in one file, and the first reason. */
+class Misses {
+  mistakes = 0;
+  #skipped = 0;
+  #why: string | undefined;
+
+  /** Readers say where as LINE:COLUMN. */
+  because(why: string): void {
+    this.#why ??= why.replace(/^(\d+):\d+: (.*?)\.?$/, 'line $1: $2');
+  }
+
+  skip(why?: string): void {
+    this.#skipped++;
+    if (why !== undefined) this.because(why);
+  }
+
+  get told(): Pick<ListRead, 'missed'> {
+    return this.#why === undefined ? {} : { missed: { skipped: this.#skipped, why: this.#why } };
+  }
 }
