@@ -90,7 +90,7 @@ export interface TurnedLoop extends AskedLoop<TurnedPage> {
   giveBack(requests: number): void;
   stir(): void;
   probeSoon(id: string): boolean;
-  late(observation: Observation): void;
+  late(observation: Observation): boolean;
   batchOver(): Promise<void>;
   counts(): { readonly inFlight: number; readonly queued: number };
   onKept(listener: (changes: readonly Change[]) => void): () => void;

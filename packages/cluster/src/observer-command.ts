@@ -155,7 +155,8 @@ class Post {
     try {
       const { probe } = errand;
       const answer = await this.#once.answer(probe.id, () => this.#answer(errand, task.again));
-      if (!answer || (await sendResult(this.#self, probe, answer, task.byHand))) task.done();
+      const send = (all: Pieces) => this.#once.bring(probe.id, sendResult(this.#self, probe, all, task.byHand));
+      if (!answer || (await send(answer))) task.done();
       else this.#command.log('warn', 'a report could not be sent', { probe: probe.id });
     } finally {
       clearInterval(alive);

@@ -1,5 +1,5 @@
 /**
- * A robot: takes probes, looks, sends back what came. It keeps nothing, so it may join and leave at any time; politeness is
+ * A robot: takes probes, looks, sends back what came. It keeps nothing beyond that, so it may join and leave at any time; politeness is
  * decided by whoever sent the probe and enforced again by the robot's own observer.
  *
  * What becomes of a probe here:
@@ -8,6 +8,7 @@
  *   begun         by another, whatever the server says: held for that one, and let go of when nobody waits for it any more
  *   left          by another that began it and fell silent: when that one looked nobody knows, so it is handed back unlooked and
  *                 its coordinator asks again when the site's spacing from now has passed
+ *   looked at     its result is kept here, in the place of a look, until the queue has it or what follows from it is kept
  *   ours before   its result is sent again, without a look
  *   slept over    this process was stopped while it had the probe: handed back likewise
  *   cut off       its leave ended between two requests of the look and could not be had again: the rest is not asked for, and it is handed
@@ -88,7 +89,8 @@ export class Robot {
     const alive = setInterval(() => task.working(), workingEveryMs);
     try {
       const pieces = await this.#answer(probe);
-      if (!pieces || (await sendResult(this.#options, probe, pieces, task.byHand))) task.done();
+      const send = (all: Pieces) => this.#once.bring(probe.id, sendResult(this.#options, probe, all, task.byHand));
+      if (!pieces || (await send(pieces))) task.done();
       else log('warn', 'a result could not be sent', { probe: probe.id });
     } finally {
       clearInterval(alive);

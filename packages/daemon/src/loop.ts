@@ -353,12 +353,13 @@ export class Loop {
 
   /**
    * A look that was given up has come home: what it saw is kept, and the one asked for in its place goes on. When it was made nobody
-   * knows: where a page has been looked at since it was asked for, kept or not, it may tell of what was there before that.
+   * knows: where a page has been looked at since it was asked for, kept or not, it may tell of what was there before that. Answers
+   * whether it is to be kept.
    */
-  late(observation: Observation): void {
+  late(observation: Observation): boolean {
     const { atMs, pageIds } = observation.probe;
     const isSeen = pageIds.some((id) => (this.collection.byId(id)?.state.lastLookMs ?? -Infinity) > atMs);
-    if (!this.#running.stopping) this.#flights.late(observation, isSeen);
+    return !this.#running.stopping && this.#flights.late(observation, isSeen);
   }
 
   submit(url: string, form: Readonly<Record<string, string>>): Promise<number | undefined> {

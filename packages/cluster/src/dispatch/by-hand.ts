@@ -3,25 +3,30 @@
  * consumers, which takes ten seconds and at times a minute; plain messages go through all the while. So whoever takes work
  * asks the coordinators for it as well, every second and more often when the queue hands on nothing, and gets what the queue
  * has not taken, or has had for long, and what it has begun itself and is not known to have answered: the result may have gone
- * down with a server. It brings a result that the queue does not take, or may have lost, to the holder of its shard.
+ * down with a server. It brings a result that the queue does not take, or may have lost, to the holder of its shard, and keeps it, in the
+ * place of one look of those that it has room for, until that one says that what follows from it is kept or the queue has it after all:
+ *
+ *   brought   the holder has it in memory, and would take it along if it were lost now; nothing is said
+ *   kept      said by the holder, once it is so, or where the look has ended: the result is let go of
+ *   unsaid    nobody holds the shard, or keeping takes its time: the queue is tried, and then whoever holds the shard by now
  *
  * A probe that goes both ways is looked at once all the same: leave to begin is asked for whichever way it came (leave.ts).
  */
 import { jetstream } from '@nats-io/jetstream';
-import { type Msg, type NatsConnection, type Subscription, headers } from '@nats-io/transport-node';
+import { type Msg, type MsgHdrs, type NatsConnection, type Subscription, headers } from '@nats-io/transport-node';
 import type { Clock, Probe } from 'revisit/ports';
-import { type Beginnable, type Beginner, answer, self, taken, unmistakable, whoIs } from './leave.ts';
+import { type Beginnable, type Beginner, answer, self, taken, takenMsMax, unmistakable, whoIs } from './leave.ts';
 import type { Pieces } from './once.ts';
-import { type HandedKind, pullMs, shardOf, subjects } from './streams.ts';
+import { type HandedKind, shardOf, subjects } from './streams.ts';
 
 /** How long answers are waited for. */
 const answersMs = 250;
-/** How long the holder of a shard may take to say that it has a result. */
-const takenMsMax = 1_000;
+/** How long the queue may take a result, before whoever holds its shard is tried again: both within the time in which a new holder hands nothing back. */
+const queuedMsMax = 1_500;
 /** What one asks for at once: enough for hundreds of looks a second. */
 const roomMax = 64;
 /** Between two tries to send a result. */
-const restMs = 500;
+const restMs = 250;
 /** A result that cannot be sent for so long is of no use: its page has been looked at again. */
 const sendMsMax = 10 * 60_000;
 /** What the queue has not taken by then goes by hand. */
@@ -102,8 +107,8 @@ export function handOn(
 }
 
 /**
- * Until the queue or the holder of the shard has the whole result; false when that would help nobody any more. What came by hand
- * goes by hand if it can.
+ * Until the queue has the whole result or the holder of the shard has kept what follows from it; false when that would help nobody any
+ * more. What came by hand goes by hand if it can.
  */
 export async function sendResult(
   { connection, clock, name }: Beginner,
@@ -113,8 +118,44 @@ export async function sendResult(
 ): Promise<boolean> {
   const stream = jetstream(connection);
   const shard = shardOf(site);
+  const queue = ({ about, piece, place }: Sent): Promise<boolean> =>
+    stream
+      .publish(subjects.observation(shard, name), piece, {
+        headers: about,
+        msgID: `${id}/${name}/${place}`,
+        timeout: queuedMsMax,
+      })
+      .then(
+        () => true,
+        () => false,
+      );
+  const hand = ({ about, piece }: Sent): Promise<boolean> =>
+    connection
+      .request(subjects.begin(shard, name), piece, { headers: about, timeout: takenMsMax })
+      .then(isTaken, () => false);
   const untilMs = clock.nowMs() + sendMsMax;
-  for (const [place, piece] of pieces.entries()) {
+  let left = sentAs(id, pieces);
+  for (;;) {
+    for (const way of byHand ? [hand, queue] : [queue, hand]) {
+      // All at once: of a result that has come in part nothing is kept.
+      const arrived = await Promise.all(left.map(way));
+      left = left.filter((_, i) => !arrived[i]);
+      if (left.length === 0) return true;
+    }
+    if (clock.nowMs() >= untilMs || connection.isClosed()) return false;
+    await clock.sleep(restMs);
+  }
+}
+
+/** A piece of a result, and what is said about it. */
+interface Sent {
+  readonly about: MsgHdrs;
+  readonly piece: Uint8Array;
+  readonly place: number;
+}
+
+function sentAs(id: string, pieces: Pieces): readonly Sent[] {
+  return pieces.map((piece, place) => {
     const about = headers();
     about.set('probe', id);
     about.set('process', self);
@@ -122,23 +163,8 @@ export async function sendResult(
       about.set('piece', String(place));
       about.set('pieces', String(pieces.length));
     }
-    const sent = { headers: about, msgID: `${id}/${name}/${place}`, timeout: pullMs };
-    const brought = { headers: about, timeout: takenMsMax };
-    const queue = (): Promise<boolean> =>
-      stream.publish(subjects.observation(shard, name), piece, sent).then(
-        () => true,
-        () => false,
-      );
-    const hand = (): Promise<boolean> =>
-      connection.request(subjects.begin(shard, name), piece, brought).then(isTaken, () => false);
-    for (;;) {
-      if (await (byHand ? hand() : queue())) break;
-      if (await (byHand ? queue() : hand())) break;
-      if (clock.nowMs() >= untilMs || connection.isClosed()) return false;
-      await clock.sleep(restMs);
-    }
-  }
-  return true;
+    return { about, piece, place };
+  });
 }
 
 const isTaken = (said: Msg): boolean => said.string() === taken;

@@ -10,8 +10,8 @@
  *   ended     answered; or missing for too long, or let out by the holder before and unheard of, handed back to the loop unlooked; or its
  *             shard was given up
  *
- * An answer stays in the queue until what follows from it is kept (unkept.ts). What comes back for a probe that is not open is dropped
- * once the shard's probes are known: whoever needs the look asks for it again. Of one that
+ * An answer stays in the queue, or with whoever brought it by hand, until what follows from it is kept (unkept.ts). What comes back for a
+ * probe that is not open is dropped once the shard's probes are known, by one that surely holds it: the look has ended, or whoever needs it asks for it again. Of one that
  * was believed to be lost it is a look all the same (`onLate`): what it saw may be gone by the next. An answer names
  * its probe by the id under which it went out, which only those know who were given it.
  */
@@ -74,8 +74,11 @@ interface Open extends Handable {
   missingSinceMs: number | undefined;
   /** Of its answer, as far as they have come. */
   pieces: (Uint8Array | undefined)[];
-  messages: Queued[];
+  readonly messages: Map<string, Queued>;
 }
+
+/** By which way a piece of a result came, and which it is. */
+const wayOf = ({ subject }: Pick<Result, 'subject'>, place: number): string => `${subject.split('.')[1]} ${place}`;
 
 export class Carrier implements Observer {
   readonly outlives = true;
@@ -89,14 +92,14 @@ export class Carrier implements Observer {
   /** Handed back as lost, oldest first; their answers may come after all. */
   readonly #lost = new Map<string, Open>();
   readonly #listening = new Map<number, () => void>();
-  /** Of shards for which looks are let begin. */
-  readonly #admitting = new Map<number, Subscription>();
+  /** Of shards for which looks are let begin, and whether each is surely held. */
+  readonly #admitting = new Map<number, { readonly ears: Subscription; readonly surelyHolds: () => boolean }>();
   readonly #closed = new AbortController();
   readonly #crew = new CrewBook();
   readonly #alive = new Alive();
   readonly #hands: Subscription;
-  /** A look has come of which nobody waits for the answer any more. */
-  onLate: (observation: Observation) => void = () => {};
+  /** A look has come of which nobody waits for the answer any more; answers whether it is to be kept all the same. */
+  onLate: (observation: Observation) => boolean = () => false;
   /** Gives the next turn at a site to one that was led there, in so many milliseconds; nobody has one until the loop runs. */
   turn: (site: string) => Promise<number | undefined> = () => Promise.resolve(undefined);
   /** Who knows which sites are observed from elsewhere; nobody's until the loop runs. */
@@ -144,26 +147,24 @@ export class Carrier implements Observer {
   /** From now on this process says which looks of the shard may begin; what is open by now went out from another. */
   admit(shard: number, surelyHolds: () => boolean = () => true): void {
     if (this.#admitting.has(shard)) return;
-    this.#admitting.set(
-      shard,
-      hearBeginners(this.#connection, shard, {
-        openOf: (id) => this.#open.get(id),
-        there: (name, process) => this.#crew.there(name, process, this.#clock.nowMs()),
-        surelyHolds,
-        clock: this.#clock,
-        begun: (who) => this.#alive.heard(who, this.#clock.nowMs()),
-        isSilent: (who) => this.#isSilent(who),
-        turn: (site) => this.turn(site),
-        result: (message) => this.#arrived(message),
-      }),
-    );
+    const ears = hearBeginners(this.#connection, shard, {
+      openOf: (id) => this.#open.get(id),
+      there: (name, process) => this.#crew.there(name, process, this.#clock.nowMs()),
+      surelyHolds,
+      clock: this.#clock,
+      begun: (who) => this.#alive.heard(who, this.#clock.nowMs()),
+      isSilent: (who) => this.#isSilent(who),
+      turn: (site) => this.turn(site),
+      result: (result) => this.#arrived(result),
+    });
+    this.#admitting.set(shard, { ears, surelyHolds });
   }
 
   /** The shard is somebody else's: what is open of it ends here, and goes on there. */
   silence(shard: number): void {
     this.#listening.get(shard)?.();
     this.#listening.delete(shard);
-    this.#admitting.get(shard)?.unsubscribe();
+    this.#admitting.get(shard)?.ears.unsubscribe();
     this.#admitting.delete(shard);
     for (const open of this.#open.values()) if (open.shard === shard) this.#handBack(open, 'Its shard was given up.');
     for (const [sealed, open] of this.#lost) if (open.shard === shard) this.#lost.delete(sealed);
@@ -181,12 +182,13 @@ export class Carrier implements Observer {
     const count = Number(message.headers?.get('pieces') || '1');
     const place = Number(message.headers?.get('piece') || '0');
     const open = this.#open.get(id) ?? this.#lost.get(id);
-    if (!open) return this.#drop(id, message);
+    if (!open) return this.#drop(id, place, message);
     if (!(count >= 1 && count <= 1_000) || !(place >= 0 && place < count)) return message.ack?.();
     // Another robot's answer to the same probe may have another number of them.
     if (open.pieces.length !== count) open.pieces = Array.from<undefined>({ length: count });
     open.pieces[place] = message.data;
-    open.messages.push(message);
+    // One that is only read there again has nothing to let go of.
+    if (message.ack) open.messages.set(wayOf(message, place), message);
     open.missingSinceMs = undefined;
     if (open.pieces.includes(undefined)) return;
     // Only the observer that was asked may answer an errand; its name in the subject is what its key allows.
@@ -197,10 +199,10 @@ export class Carrier implements Observer {
       this.#crew.heard(from, message.headers?.get('process') ?? '', observation, this.#clock.nowMs());
   }
 
-  /** Of a shard whose probes are not known yet it may be awaited. */
-  #drop(id: string, message: Result): void {
-    if (this.#unkept.again(id, message)) return;
-    if (this.#admitting.has(Number(message.subject.split('.')[2]))) message.ack?.();
+  /** Of a shard whose probes are not known yet it may be awaited; of one that was lost without a word, by its new holder. */
+  #drop(id: string, place: number, message: Result): void {
+    if (this.#unkept.again(id, wayOf(message, place), message)) return;
+    if (this.#admitting.get(Number(message.subject.split('.')[2]))?.surelyHolds()) message.ack?.();
     else message.nak?.(restMs);
   }
 
@@ -217,11 +219,16 @@ export class Carrier implements Observer {
       this.#robotsHeard.heard(observation);
       this.fleet?.fromHome(observation);
     }
-    if (this.#lost.delete(open.sealed)) {
-      for (const message of open.messages) message.ack?.();
-      this.onLate(observation);
-    } else this.#end(open, observation);
+    if (this.#lost.delete(open.sealed)) this.#hold(open, this.onLate(observation));
+    else this.#end(open, observation);
     return observation;
+  }
+
+  /** Until what follows is kept, if anything does. */
+  #hold(open: Open, follows: boolean): void {
+    if (follows) this.#unkept.hold(open.sealed, open.probe.id, open.shard, open.messages, this.#clock.nowMs());
+    else for (const message of open.messages.values()) message.ack?.();
+    open.messages.clear();
   }
 
   readonly awaited = (site: string) => this.fleet?.awaited(site);
@@ -257,7 +264,7 @@ export class Carrier implements Observer {
         handedMs: -Infinity,
         missingSinceMs: undefined,
         pieces: [],
-        messages: [],
+        messages: new Map(),
       };
       this.#open.set(open.sealed, open);
       void this.#handOut(open);
@@ -272,8 +279,8 @@ export class Carrier implements Observer {
     if (!this.#isOpen(open)) return;
     this.#open.delete(open.sealed);
     if (open.observer !== undefined) this.fleet?.ended(open.probe.site);
-    this.#unkept.hold(open.sealed, open.probe.id, open.shard, open.messages, this.#clock.nowMs());
-    open.messages = [];
+    // Of a look that is for somebody's eyes only nothing is kept.
+    this.#hold(open, open.probe.pageIds.length > 0);
     open.answer(afterLeave(observation, open.leftMs + leaveMs));
   }
 

@@ -190,15 +190,35 @@ export interface LeaveGiver {
   readonly isSilent: (who: string) => boolean;
   /** Gives the next turn at a site to one that was led there, in so many milliseconds. */
   readonly turn: (site: string) => Promise<number | undefined>;
-  /** Takes a result that came by hand. */
-  readonly result: (message: Msg) => void;
+  /** Takes a result that came by hand, and lets go of it as of one that came by the queue. */
+  readonly result: (result: Brought) => void;
 }
 
 /** What a process is known by to whoever lets it begin. */
 export const whoIs = (name: string, process: string): string => `${name} ${process}`;
 
-/** Said of a result that came by hand. */
+/** Said of a result that came by hand, when what follows from it is kept, and not before: whoever brought it may forget it then. */
 export const taken = 'taken';
+/** Said where the shard was given up before that. */
+const again = 'again';
+/** For so long it is waited for; then the result goes another way, and nobody hears the word. */
+export const takenMsMax = 1_000;
+
+/** A result as the queue would hand it on. */
+export interface Brought extends Pick<Msg, 'subject' | 'data'> {
+  readonly headers: Msg['headers'] | undefined;
+  ack(): void;
+  nak(): void;
+}
+
+function broughtBy(message: Msg, clock: LeaveGiver['clock']): Brought {
+  const cameMs = clock.nowMs();
+  const say = (word: string): void => {
+    if (clock.nowMs() - cameMs < takenMsMax) answer(message, word);
+  };
+  const { headers, subject, data } = message;
+  return { headers, subject, data, ack: () => say(taken), nak: () => say(again) };
+}
 
 /** Where clients hear, and what servers put in place of it between accounts, which nobody else may name. */
 const inboxes = ['_INBOX', '_R_.'];
@@ -214,8 +234,7 @@ export function hearBeginners(connection: NatsConnection, shard: number, giver: 
     callback: (error, message) => {
       if (error) return;
       if (message.headers?.has('probe')) {
-        giver.result(message);
-        answer(message, taken);
+        giver.result(broughtBy(message, giver.clock));
         return;
       }
       const [process = '', id = '', more] = message.string().split(' ');

@@ -8,6 +8,7 @@ export type Pieces = readonly Uint8Array[];
 export class Once {
   readonly #answers = new Map<string, Pieces>();
   readonly #underWay = new Map<string, Promise<Pieces | undefined>>();
+  readonly #broughtHome = new Set<string>();
   #bytes = 0;
 
   /** The answer there is or will be, else that of `work`; undefined where nothing is to be said. */
@@ -25,8 +26,18 @@ export class Once {
     }
   }
 
+  /** While the answer is brought home it is under way, too. */
+  async bring(id: string, bringing: Promise<boolean>): Promise<boolean> {
+    this.#broughtHome.add(id);
+    try {
+      return await bringing;
+    } finally {
+      this.#broughtHome.delete(id);
+    }
+  }
+
   isUnderWay(id: string): boolean {
-    return this.#underWay.has(id);
+    return this.#underWay.has(id) || this.#broughtHome.has(id);
   }
 
   #remember(id: string, pieces: Pieces): void {

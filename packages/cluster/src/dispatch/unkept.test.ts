@@ -19,6 +19,8 @@ describe.skipIf(locate('nats-server') === undefined)('what a look saw', () => {
   const open: NatsConnection[] = [];
   const stops: (() => void)[] = [];
   let looks = 0;
+  /** The robot, from when it begins to leave on. */
+  let leave: () => Promise<void>;
   beforeAll(async () => {
     nats = await startNats();
   });
@@ -44,15 +46,19 @@ describe.skipIf(locate('nats-server') === undefined)('what a look saw', () => {
       close: () => Promise.resolve(),
     };
     const stop = new AbortController();
-    stops.push(() => stop.abort());
     const pulse = new Pulse(systemClock);
     const robot = new Robot({ connection, name: 'r', observer, clock: systemClock, pulse, breadth: 4, log: () => {} });
-    void robot.run(stop.signal);
+    const running = robot.run(stop.signal);
+    leave = () => {
+      stop.abort();
+      return running;
+    };
+    stops.push(() => void leave());
   });
   afterEach(async () => {
     for (const stop of stops.splice(0)) stop();
     const manager = await jetstreamManager(open[0]!);
-    for (const name of Object.values(streams)) await manager.streams.delete(name);
+    for (const name of Object.values(streams)) await manager.streams.delete(name).catch(() => false);
     for (const connection of open.splice(0)) await connection.close();
   });
 
@@ -62,8 +68,8 @@ describe.skipIf(locate('nats-server') === undefined)('what a look saw', () => {
     return connection;
   }
 
-  function carrierOn(connection: NatsConnection, clock: Clock = systemClock): Carrier {
-    const carrier = new Carrier(connection, clock, sealWith(Buffer.from('key')), 1, 1_000);
+  function carrierOn(connection: NatsConnection, clock: Clock = systemClock, replicas = 1): Carrier {
+    const carrier = new Carrier(connection, clock, sealWith(Buffer.from('key')), replicas, 1_000);
     stops.push(() => void carrier.close());
     return carrier;
   }
@@ -116,6 +122,82 @@ describe.skipIf(locate('nats-server') === undefined)('what a look saw', () => {
     next.admit(shard);
     expect(saw(await again)).toBe('edition 1');
     expect(looks).toBe(1);
+  });
+
+  async function takeQueuesAway(): Promise<void> {
+    const manager = await jetstreamManager(open[0]!);
+    for (const name of Object.values(streams)) await manager.streams.delete(name);
+  }
+
+  /** It cannot bring the queues back: no three servers are there. */
+  const withoutQueues = (connection: NatsConnection): Carrier => carrierOn(connection, systemClock, 3);
+
+  test('and went by hand stays with the robot until it is kept, also while that leaves', async () => {
+    await takeQueuesAway();
+    const carrier = withoutQueues(await link());
+    carrier.admit(shard);
+    const asked = probe(systemClock.nowMs());
+    expect(saw(await carrier.observe(asked))).toBe('edition 1');
+    let hasLeft = false;
+    const left = leave().then(() => (hasLeft = true));
+    await systemClock.sleep(4_000);
+    expect(hasLeft).toBe(false);
+    carrier.ended([asked.id]);
+    await left;
+  });
+
+  test('and went by hand is brought to whoever takes over from a coordinator that was killed before it was kept', async () => {
+    await takeQueuesAway();
+    const killed = await link();
+    const first = withoutQueues(killed);
+    first.admit(shard);
+    const asked = probe(systemClock.nowMs());
+    expect(saw(await first.observe(asked))).toBe('edition 1');
+    await killed.close();
+    await systemClock.sleep(1_000);
+    const next = withoutQueues(await link());
+    const again = next.observe(asked);
+    next.admit(shard);
+    expect(saw(await again)).toBe('edition 1');
+    expect(looks).toBe(1);
+  });
+
+  test('and went by hand is brought to whoever has the shard from one that has lost it', async () => {
+    await takeQueuesAway();
+    const first = withoutQueues(await link());
+    first.admit(shard);
+    const asked = probe(systemClock.nowMs());
+    expect(saw(await first.observe(asked))).toBe('edition 1');
+    first.silence(shard);
+    const next = withoutQueues(await link());
+    const again = next.observe(asked);
+    next.admit(shard);
+    expect(saw(await again)).toBe('edition 1');
+    expect(looks).toBe(1);
+  });
+
+  test('and is for somebody’s eyes only is let go of at once', async () => {
+    const carrier = carrierOn(await link());
+    carrier.listen(shard);
+    carrier.admit(shard);
+    await carrier.observe({ ...probe(), pageIds: [] });
+    await eventually(async () => (await waiting()) === 0);
+  });
+
+  test('and nobody waits for stays while the shard may be another one’s', async () => {
+    const first = carrierOn(await link());
+    first.listen(shard);
+    first.admit(shard);
+    await first.observe(probe());
+    first.silence(shard);
+    const stale = carrierOn(await link());
+    let holds = false;
+    stale.listen(shard);
+    stale.admit(shard, () => holds);
+    await systemClock.sleep(1_500);
+    expect(await waiting()).toBe(1);
+    holds = true;
+    await eventually(async () => (await waiting()) === 0);
   });
 
   test('and nobody waits for is let go of', async () => {

@@ -1,25 +1,28 @@
 /**
- * Results that the queue keeps until what follows from them is kept: a coordinator that is killed in between has the next one hear them
- * again, as what a look saw may be gone by the next look.
+ * Results that the queue, or whoever brought them by hand, keeps until what follows from them is kept: a coordinator that is killed in
+ * between has the next one hear them again, as what a look saw may be gone by the next look.
  *
  * A result is held from its answer on and let go of when its probe has ended in the store; one that comes again meanwhile, because keeping
- * took longer than the queue waits, is held with it.
+ * took longer than it is waited for, is held with it, in place of the same piece that came before by the same way.
  */
 
-/** What came by the queue; what came by hand has nothing to let go of. */
+/** What lets go of a message; one that was only read in the queue has nothing. */
 export interface Queued {
   ack?(): void;
   nak?(millis?: number): void;
 }
 
-/** Nothing takes so long to keep: what nobody has ended by then is not held any longer. */
-const keepingMsMax = 60_000;
+/** By their ways and places. */
+export type Messages = ReadonlyMap<string, Queued>;
+
+/** As long as whoever has a result would send it: by then its page has been looked at again, or PostgreSQL is away for good. */
+const keepingMsMax = 10 * 60_000;
 
 interface Held {
   readonly probeId: string;
   readonly shard: number;
   readonly sinceMs: number;
-  messages: Queued[];
+  readonly messages: Map<string, Queued>;
 }
 
 export class Unkept {
@@ -28,8 +31,8 @@ export class Unkept {
   readonly #ways = new Map<string, string>();
 
   /** The probe with this id on its way is answered by these messages. */
-  hold(id: string, probeId: string, shard: number, messages: readonly Queued[], nowMs: number): void {
-    this.#held.set(id, { probeId, shard, sinceMs: nowMs, messages: [...messages] });
+  hold(id: string, probeId: string, shard: number, messages: Messages, nowMs: number): void {
+    this.#held.set(id, { probeId, shard, sinceMs: nowMs, messages: new Map(messages) });
     this.#ways.set(probeId, id);
     for (const [old, { sinceMs }] of this.#held) {
       if (nowMs - sinceMs < keepingMsMax) break;
@@ -38,9 +41,10 @@ export class Unkept {
   }
 
   /** Whether the message belongs to what is being kept; it is held with it then. */
-  again(id: string, message: Queued): boolean {
+  again(id: string, way: string, message: Queued): boolean {
     const held = this.#held.get(id);
-    held?.messages.push(message);
+    // One that is only read there again has nothing to let go of.
+    if (message.ack) held?.messages.set(way, message);
     return held !== undefined;
   }
 
@@ -55,8 +59,8 @@ export class Unkept {
   leave(shard: number): void {
     for (const [id, held] of this.#held) {
       if (held.shard !== shard) continue;
-      for (const message of held.messages) message.nak?.();
-      held.messages = [];
+      for (const message of held.messages.values()) message.nak?.();
+      held.messages.clear();
       this.#end(id);
     }
   }
@@ -64,7 +68,7 @@ export class Unkept {
   #end(id: string): void {
     const held = this.#held.get(id);
     if (!held) return;
-    for (const message of held.messages) message.ack?.();
+    for (const message of held.messages.values()) message.ack?.();
     this.#held.delete(id);
     this.#ways.delete(held.probeId);
   }

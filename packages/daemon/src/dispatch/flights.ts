@@ -339,8 +339,8 @@ export class Flights {
       }));
   }
 
-  /** Whoever made the look was given up: its pages have been asked for again, and its requests are to be paid. */
-  late(observation: Observation, isSeen: boolean): void {
+  /** Whoever made the look was given up: its pages have been asked for again, and its requests are to be paid. Answers whether it is to be kept. */
+  late(observation: Observation, isSeen: boolean): boolean {
     const { departures, indexing } = this.#ways;
     const { atMs, pageIds } = observation.probe;
     const isOld =
@@ -348,8 +348,9 @@ export class Flights {
     departures.settle(observation.requests);
     this.count(observation.requests);
     void this.#keepAway(observation);
-    if (isOld || observation.outcome.kind === 'refused') return;
-    if (indexing.take(observation)) indexing.soon(false);
+    if (isOld || observation.outcome.kind === 'refused' || !indexing.take(observation)) return false;
+    indexing.soon(false);
+    return true;
   }
 
   /** A robot that is free while most are busy waits a moment for others: their probes leave together. */
