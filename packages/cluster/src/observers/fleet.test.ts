@@ -59,6 +59,7 @@ describe('a fleet', () => {
   let kept: (string | undefined)[];
   let lentPerSecond: number;
   let warned: string[];
+  let outlived: string[];
 
   beforeEach(() => {
     clock = new VirtualClock(1e12);
@@ -66,6 +67,7 @@ describe('a fleet', () => {
     kept = [];
     lentPerSecond = 0;
     warned = [];
+    outlived = [];
     const answer = { json: () => ({ agoMs: 1e6 }) };
     const request = (subject: string, words: string) => {
       asked.push(`${subject} ${words.slice(0, 30)}`);
@@ -85,6 +87,7 @@ describe('a fleet', () => {
       pageCount: () => 4,
       probeSoon: (id) => asked.push(`look ${id}`),
       remember: (_site, observer) => Promise.resolve(void kept.push(observer)),
+      outlive: (observer, life) => outlived.push(`${observer} ${life}`),
       log: (level, message) => void (level === 'warn' && warned.push(message)),
     });
     fleet.heard('near', word);
@@ -477,6 +480,32 @@ describe('a fleet', () => {
     fleet.heard('near', { ...word, life: '0000000b.4' });
     expect(asked).toEqual(['look x']);
     expect(lentPerSecond).toBeGreaterThan(0);
+  });
+
+  test('one that was killed together with the coordinator is asked for the pages that it had looked at lately, at once and once', async () => {
+    const says = (life: string): void => fleet.heard('near', { ...word, life });
+    for (const [agoMs, looks] of [
+      [10_000, ['look x']],
+      [150_000, []],
+    ] as const) {
+      state = { ...state, lastLookMs: clock.nowMs() - agoMs };
+      [asked, outlived] = [[], []];
+      fleet.restore('a.example', 'near', 'g1', '0000000a.1');
+      // It lives on, and looks on; or one of its name does, of which nobody knows whether it does.
+      for (const life of ['0000000a.1', '0000000b.7']) {
+        says(life);
+        fleet.restore('a.example', 'near', 'g1', '0000000a.1');
+      }
+      expect([asked, outlived]).toEqual([[], []]);
+      says('0000000a.2');
+      says('0000000a.2');
+      expect([asked, outlived]).toEqual([looks, ['near 0000000a.2']]);
+    }
+    // Of one whose life nobody has kept, it is from now on.
+    fleet.restore('a.example', 'near', 'g1');
+    [asked, outlived] = [[], []];
+    says('0000000a.2');
+    expect([asked, outlived]).toEqual([[], ['near 0000000a.2']]);
   });
 
   test('loses it at once when it says that it leaves, but for the spacing of its last look', async () => {

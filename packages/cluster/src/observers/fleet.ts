@@ -23,7 +23,6 @@ import {
 import { handedBack } from '../dispatch/wire.ts';
 import { Arrivals } from './arrivals.ts';
 import { Bodies } from './bodies.ts';
-import { succeeds } from './life.ts';
 import { Mandates, type MandatesParts } from './mandates.ts';
 import { Placement, type PlacementParts } from './placement.ts';
 import { awaitedAt, reportsOf } from './observer-reports.ts';
@@ -47,6 +46,8 @@ export interface FleetParts extends PlacementParts, MandatesParts {
   readonly mandateMs: number;
   readonly pageOf: (id: string) => Watched | undefined;
   readonly probeSoon: (id: string) => void;
+  /** Keeps it where a successor finds it: what was lent to the observer is lent to this life of it from now on. */
+  readonly outlive: (observer: string, life: string) => void;
 }
 
 export class Fleet {
@@ -72,11 +73,15 @@ export class Fleet {
     return book;
   }
 
-  /** What the last holder of a shard had given away: under mandate for as long as the longest may last. */
-  restore(site: string, observer: string, given = ''): void {
+  /**
+   * What the last holder of a shard had given away, and to which life of whom: under mandate for as long as the longest may last, or until
+   * another life says that this one is over.
+   */
+  restore(site: string, observer: string, given = '', life?: string): void {
     const book = this.#site(site);
     book.observer = observer;
     book.given = given;
+    book.life = life;
     book.mandateEndsMs = this.#parts.clock.nowMs() + this.#parts.mandateMs;
   }
 
@@ -98,12 +103,9 @@ export class Fleet {
   }
 
   heard(name: string, word: Word): void {
-    const before = this.#roster.get(name)?.word.life;
     this.#roster.heard(name, word);
     if (word.leaves) this.#left(name);
-    // Nobody asks for pages that somebody looks at by itself, and whoever did is dead.
-    else if (succeeds(word.life, before))
-      for (const id of this.#placement.lapse(name, this.#parts.mandateMs)) this.#parts.probeSoon(id);
+    else if (word.life !== undefined) this.#lives(name, word.life);
     for (const id of word.stirred) {
       const page = this.#parts.pageOf(id)?.page;
       if (!page) continue;
@@ -115,6 +117,14 @@ export class Fleet {
       // It had no mandate there that anybody knows of: home looks first, when the plan wants that.
       else if (this.#roster.isThere(name)) claims.stirred(page.url, name, this.#parts.clock.nowMs());
     }
+  }
+
+  /** Nobody asks for pages that somebody looks at by itself, and whoever did may be dead. */
+  #lives(name: string, life: string): void {
+    const lapsed = this.#placement.lapse(name, life, this.#parts.mandateMs);
+    if (!lapsed) return;
+    this.#parts.outlive(name, life);
+    for (const id of lapsed) this.#parts.probeSoon(id);
   }
 
   /** All that follows from these probes is kept, or nothing does. */

@@ -46,6 +46,7 @@ function coordinator(): Fleet {
     pageCount: () => 1,
     probeSoon: () => {},
     remember: () => Promise.resolve(),
+    outlive: () => {},
     log: () => {},
   });
 }

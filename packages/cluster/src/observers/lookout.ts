@@ -3,7 +3,8 @@
  * its pages, looks by itself within the mandate of the last errand, and answers errands with what is new.
  *
  * A place is one URL under mandate:
- *   watched     looked at when an errand comes and, between errands, every `everyMs`
+ *   watched     looked at when an errand comes and, between errands, every `everyMs`; where something waits to be told, only by the first
+ *               errand after a restart: nobody has looked since, and to tell it all may take minutes
  *   stirred     looks found changes; each is kept, oldest first, the coordinators hear of it until they ask for it, and it is told
  *               until an errand says that it has arrived; this goes on without a link, and nothing found is dropped but the last
  *               of too many
@@ -200,7 +201,8 @@ export class Lookout {
     const soon = place.busy !== undefined;
     const isRecent = place.last !== undefined && (soon || nowMs - place.last.atMs < place.mandate.everyMs / 2);
     const recent = isRecent && !errand.probe.afresh;
-    if (place.unreported.length === 0 && !recent) await this.#look(place, mayAsk);
+    const tells = errand.foundOnly || (place.unreported.length > 0 && place.last !== undefined);
+    if (!tells && !recent) await this.#look(place, mayAsk);
     // It is lent from then on, and a look for the errand is not of it: the first of its own comes when it has been lent enough for one.
     if (beginsMs !== undefined) place.nextMs = beginsMs + place.mandate.everyMs;
     place.told = place.unreported[0];

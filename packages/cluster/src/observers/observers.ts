@@ -5,6 +5,7 @@ import type { Carrier } from '../dispatch/carrier.ts';
 import { ensureErrands, shardOf, subjects } from '../dispatch/streams.ts';
 import type { SpokenStore } from '../store/spoken-store.ts';
 import { Fleet } from './fleet.ts';
+import type { Giving } from './placement.ts';
 import { type Word, readWord } from './roster.ts';
 
 /** How often links are measured and places thought over: they change slowly, and a move costs something. */
@@ -43,6 +44,8 @@ export class Observers {
   readonly #given = new Map<number, Map<string, Given>>();
   readonly #known = new Set<string>();
   #loop: WatchedLoop | undefined;
+  /** What is kept of who has which site, one after the other: each says all of its shard. */
+  #last: Promise<unknown> = Promise.resolve();
   readonly #fleet: Fleet;
 
   constructor(parts: ObserversParts) {
@@ -60,7 +63,9 @@ export class Observers {
       everyPage: () => this.#loop?.collection ?? [],
       pageCount: () => this.#loop?.collection.size ?? 0,
       probeSoon: (id) => this.#loop?.probeSoon(id),
-      remember: (site, observer, past, given) => this.#remember(site, observer, past, given),
+      remember: (...what) => this.#inTurn(() => this.#remember(...what)),
+      // Where that cannot be kept, whoever follows asks for its pages once more.
+      outlive: (observer, life) => void this.#inTurn(() => this.#outlive(observer, life)).catch(() => {}),
       log: parts.log,
     });
     parts.carrier.fleet = this.#fleet;
@@ -120,10 +125,11 @@ export class Observers {
   async takeUp(shard: number): Promise<void> {
     const kept = await this.#parts.store.recall(keyOf(shard));
     const words = kept ? (JSON.parse(Buffer.from(kept).toString()) as Record<string, string>) : {};
+    const past = await this.#past(shard);
     const given = new Map(Object.entries(words).map(([site, said]) => [site, givenOf(said)]));
     this.#given.set(shard, given);
-    for (const [site, { observer, name }] of given) this.#fleet.restore(site, observer, name);
-    const past = await this.#past(shard);
+    // In the same breath as their pages are taken up: a word that came in between would find none of them to be asked for.
+    for (const [site, { observer, name, life }] of given) this.#fleet.restore(site, observer, name, life);
     for (const [site, ends] of Object.entries(past)) this.#fleet.restorePast(site, new Map(Object.entries(ends)));
   }
 
@@ -138,24 +144,44 @@ export class Observers {
     this.#fleet.forget((site) => shardOf(site) === shard);
   }
 
+  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    const turn = this.#last.then(work, work);
+    this.#last = turn;
+    return turn;
+  }
+
+  async #outlive(observer: string, life: string): Promise<void> {
+    for (const [shard, given] of this.#given) {
+      const isOther = ([, to]: [string, Given]): boolean => to.observer === observer && to.life !== life;
+      const others = [...given].filter(isOther);
+      if (others.length === 0) continue;
+      const lives = others.map(([site, to]): [string, Given] => [site, { ...to, life }]);
+      await this.#keepGiven(shard, new Map([...given, ...lives]));
+    }
+  }
+
   /** Fails where the store does, so that nothing is given away that a successor would not know of. */
   async #remember(
     site: string,
     observer: string | undefined,
     past: ReadonlyMap<string, number>,
-    name: string,
+    giving: Giving,
   ): Promise<void> {
     const shard = shardOf(site);
     const given = this.#given.get(shard);
     if (!given) throw new Error("The site is another coordinator's.");
     const next = new Map(given);
     if (observer === undefined) next.delete(site);
-    else next.set(site, { observer, name });
+    else next.set(site, { observer, ...giving });
     const { [site]: before, ...others } = await this.#past(shard);
     const ends = Object.fromEntries(past);
     if (JSON.stringify(before ?? {}) !== JSON.stringify(ends))
       await this.#write(shard, pastKeyOf(shard), past.size > 0 ? { ...others, [site]: ends } : others);
-    const words = [...next].map(([each, to]) => [each, `${to.observer} ${to.name}`]);
+    await this.#keepGiven(shard, next);
+  }
+
+  async #keepGiven(shard: number, next: Map<string, Given>): Promise<void> {
+    const words = [...next].map(([each, { observer, name, life = '' }]) => [each, `${observer} ${name} ${life}`]);
     await this.#write(shard, keyOf(shard), Object.fromEntries(words));
     this.#given.set(shard, next);
   }
@@ -167,15 +193,14 @@ export class Observers {
   }
 }
 
-/** Who has a site, and what that giving of it is called. */
-interface Given {
+/** Who has a site, and by which giving of it. */
+interface Given extends Giving {
   readonly observer: string;
-  readonly name: string;
 }
 
 function givenOf(said: string): Given {
-  const [observer = '', name = ''] = said.split(' ');
-  return { observer, name };
+  const [observer = '', name = '', life = ''] = said.split(' ');
+  return { observer, name, life: life || undefined };
 }
 
 const keyOf = (shard: number): string => `observers:${shard}`;

@@ -41,6 +41,7 @@ function started(): Fleet {
     pageCount: () => 1,
     probeSoon: (id) => asked.push(`look ${id}`),
     remember: (_site, _observer, ends) => Promise.resolve(void (past = new Map(ends))),
+    outlive: () => {},
     log: (level, message) => void (level === 'warn' && warned.push(message)),
   });
 }

@@ -3,6 +3,7 @@
  * its mandate must have run out.
  */
 import type { Bodies } from './bodies.ts';
+import { succeeds } from './life.ts';
 import { type Mandates, paceBehind } from './mandates.ts';
 import type { Roster, RosterParts } from './roster.ts';
 import { type SiteBook, type Watched, documentsOf, linkOf, looksPerDay, requestsPerLook } from './site-book.ts';
@@ -24,8 +25,14 @@ export interface PlacementParts extends RosterParts {
     site: string,
     observer: string | undefined,
     past: ReadonlyMap<string, number>,
-    given: string,
+    giving: Giving,
   ) => Promise<void>;
+}
+
+/** What the giving of a site is called, and which life of its observer it was given to. */
+export interface Giving {
+  readonly name: string;
+  readonly life: string | undefined;
 }
 
 export class Placement {
@@ -94,20 +101,40 @@ export class Placement {
     return this.#lapsed.urls.size > 0 && this.#parts.clock.nowMs() < this.#lapsed.untilMs;
   }
 
-  /** The observer has none of its mandates any more, and still its sites; answers the pages that it looked at by itself. */
-  lapse(observer: string, mandateMs: number): readonly string[] {
+  /**
+   * The observer lives this life: where one before it was lent something, that is dead. It has none of those mandates any more, and still
+   * its sites; answers the pages that it looked at by itself, or undefined where there is nothing to be kept of it.
+   */
+  lapse(observer: string, life: string, mandateMs: number): readonly string[] | undefined {
+    let isNew = false;
+    const dead = new Map<string, SiteBook>();
+    for (const [site, book] of this.#sites) {
+      if (book.observer !== observer || book.life === life) continue;
+      if (succeeds(life, book.life)) dead.set(site, book);
+      else isNew ||= book.life === undefined;
+      // Of one from another folder nobody knows whether the one before is dead; what is lent from now on is lent to it.
+      book.life = life;
+    }
+    if (dead.size === 0) return isNew ? [] : undefined;
+    const nowMs = this.#parts.clock.nowMs();
     const pages = this.#pagesBySite();
-    const lapsed = [...this.#sites].flatMap(([site, book]) => {
-      if (book.observer !== observer) return [];
-      const isLent = ({ page: { url, paused } }: Watched): boolean =>
-        !paused && (1000 * requestsPerLook(book)) / this.#mandates.perSecondOf(site, url) < mandateMs;
-      const lent = (pages.get(site) ?? []).filter(isLent);
-      this.#mandates.endAt(site, this.#parts.clock.nowMs());
+    const lapsed = [...dead].flatMap(([site, book]) => {
+      const lent = (pages.get(site) ?? []).filter((watched) => this.#wasLent(book, watched, mandateMs));
+      this.#mandates.endAt(site, nowMs);
       book.said.clear();
       return lent.map(({ page }) => page);
     });
-    this.#lapsed = { urls: new Set(lapsed.map(({ url }) => url)), untilMs: this.#parts.clock.nowMs() + lapsedMsMax };
+    const before = nowMs < this.#lapsed.untilMs ? this.#lapsed.urls : [];
+    this.#lapsed = { urls: new Set([...before, ...lapsed.map(({ url }) => url)]), untilMs: nowMs + lapsedMsMax };
     return lapsed.map(({ id }) => id);
+  }
+
+  /** Whether its observer looked at the page by itself. What another coordinator lent nobody knows, but of such a page reports came within each mandate. */
+  #wasLent(book: SiteBook, { page: { site, url, paused }, state }: Watched, mandateMs: number): boolean {
+    if (paused) return false;
+    if (this.#mandates.has(site))
+      return (1000 * requestsPerLook(book)) / this.#mandates.perSecondOf(site, url) < mandateMs;
+    return this.#parts.clock.nowMs() - (state.lastLookMs ?? -Infinity) < 2 * mandateMs;
   }
 
   async recall(): Promise<void> {
@@ -201,12 +228,14 @@ export class Placement {
     if (book.observer !== undefined && !(await this.letGo(site, book))) return;
     if (unheard) book.past.ended(book.observer!, nowMs);
     const given = this.#parts.clock.nowMs().toString(36);
-    await this.#parts.remember(site, observer, book.past.all(nowMs), given);
+    const life = observer === undefined ? undefined : this.#roster.get(observer)?.word.life;
+    await this.#parts.remember(site, observer, book.past.all(nowMs), { name: given, life });
     if (observer === undefined) this.#parts.log('info', 'a site is looked at from home again', { site });
     else this.#parts.log('info', 'a site is looked at by an observer', { site, observer });
     this.#mandates.endAt(site, this.#parts.clock.nowMs());
     book.observer = observer;
     book.given = given;
+    book.life = life;
     book.said.clear();
   }
 

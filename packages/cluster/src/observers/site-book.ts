@@ -28,6 +28,8 @@ export interface SiteBook {
   observer: string | undefined;
   /** Which giving of the site that is; a name of its own for each. */
   given: string;
+  /** Which process of the observer (life.ts) was lent what there is to be lent of it; undefined where it has not said. */
+  life: string | undefined;
   /** When the last mandate ends at the latest. */
   mandateEndsMs: number;
   /** Of observers whose findings may come after home has looked. */
@@ -63,6 +65,7 @@ export function freshBook(): SiteBook {
   return {
     observer: undefined,
     given: '',
+    life: undefined,
     mandateEndsMs: -Infinity,
     past: new PastMandates(),
     home: { latency: new Measured('delay'), secondsPerByte: new Measured() },

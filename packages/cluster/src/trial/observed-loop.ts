@@ -68,6 +68,7 @@ export class ObservedLoop implements Observer {
       pageCount: () => this.loop.collection.size,
       probeSoon: (id) => void this.loop.probeSoon(id),
       remember: (site, observer) => Promise.resolve(void this.moves.push(`${site} ${observer ?? 'home'}`)),
+      outlive: () => {},
       log: () => {},
     });
   }
