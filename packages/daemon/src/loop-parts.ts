@@ -1,7 +1,7 @@
 /** What the loop is made of and told, and what it tells of itself. */
 import type { Policy, Random, RobotPoolState } from '@revisit/core';
 import type { CollectionRules } from './config/collections.ts';
-import type { Revealed } from './observe/discover/reveal.ts';
+import type { ReadAs, Revealed } from './observe/discover/reveal.ts';
 import type { Store } from './store/port.ts';
 import type { SweepOrder } from './dispatch/sweep.ts';
 import type { ChangedTexts } from './tell/match.ts';
@@ -35,6 +35,7 @@ export type Fetched = Extract<Outcome, { kind: 'fetched' }>;
 export interface AlsoWanted {
   /** What it lists: in any case, or where the page has changed. */
   readonly reveals?: 'always' | 'news' | undefined;
+  readonly as?: ReadAs | undefined;
 }
 
 export interface DetectedAt {

@@ -149,6 +149,33 @@ test('a root says which of its sitemaps cannot be read, or in part only, and tha
   await watch.end();
 });
 
+test('a text is read past lines that are no addresses where robots.txt, a sitemap or its user says that it is a sitemap', async () => {
+  const lines = (...paths: readonly string[]): SitePage => ({
+    body: ['# pages', 'not an address', ...paths.map((path) => `https://example.org${path}`)].join('\n'),
+    type: 'text/plain',
+  });
+  const index = '<sitemapindex><sitemap><loc>https://example.org/part.txt</loc></sitemap></sitemapindex>';
+  const site = new Map<string, SitePage>([
+    ['/', { body: '<a href="/notes.txt">notes</a>' }],
+    ['/robots.txt', { body: 'User-agent: *\nSitemap: https://example.org/named.txt', type: 'text/plain' }],
+    ['/index.xml', { body: index, type: 'application/xml' }],
+    ['/named.txt', lines('/of-robots')],
+    ['/part.txt', lines('/of-index')],
+    ['/own.txt', lines('/of-user')],
+    ['/notes.txt', lines('/of-notes')],
+    ...['/of-robots', '/of-index', '/of-user', '/of-notes'].map((path) => [path, { body: path }] as const),
+  ]);
+  const discover = { within: 'site', depth: 3 };
+  const roots = ['/', '/index.xml', '/own.txt'].map((path) => ({ url: `https://example.org${path}`, discover }));
+  const watch = await watchSite(site, roots);
+  await watch.until(12 * hourMs);
+  const found = (await watch.urls()).filter((url) => url.includes('/of-')).map((url) => url.split('/of-')[1]);
+  expect(found.sort()).toEqual(['index', 'robots', 'user']);
+  const misread = roots.map(({ url }) => watch.loop.foundBy(watch.loop.collection.withUrl(url)[0]!)?.misread);
+  expect(misread).toEqual(['named.txt', 'part.txt', 'own.txt'].map((name) => `https://example.org/${name}`));
+  await watch.end();
+});
+
 test('an index of sitemaps is followed to its parts', async () => {
   const site = new Map<string, SitePage>([
     [

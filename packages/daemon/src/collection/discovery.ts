@@ -16,7 +16,7 @@ import { type Origin, mayReturn, originOf } from './origin.ts';
 import { LeftOut } from './left-out.ts';
 import { Misread } from './misread.ts';
 import type { Listed, Missed } from '../observe/discover/listed.ts';
-import { namedSitemaps, reveal, type Revealed } from '../observe/discover/reveal.ts';
+import { namedSitemaps, type ReadAs, reveal, type Revealed } from '../observe/discover/reveal.ts';
 import { isCut, isMisread, isOfBody, isOfLinks, isUnder, readingText } from './reading.ts';
 import type { ReadScope, Scope } from '../values/scope.ts';
 import { isExcluded, isFile, isWithin, readScope } from '../values/scope.ts';
@@ -165,6 +165,13 @@ export class Discovery {
     return mayList(fetched, this.#rootOf(entry.page)) ? 'news' : undefined;
   }
 
+  /** What is known of a page before it is read for what it lists: its user says so, or robots.txt, or another sitemap. */
+  readAs({ page }: WatchedPage): ReadAs {
+    const origin = originOf(page);
+    const isSitemap = origin ? origin.index === true && !origin.feed : this.#rootOf(page) !== undefined;
+    return isSitemap ? { isSitemap } : {};
+  }
+
   /** The root of a page that is read for what it lists; undefined for all others. */
   #lists(entry: WatchedPage): Root | undefined {
     const { options } = entry.page;
@@ -201,7 +208,7 @@ export class Discovery {
     // Sitemaps come packed as well, and what names them says that they are no files.
     const mayBeFile = root && origin && !origin.index;
     if (mayBeFile && isFile(root.scope, entry.page.url, fetched.mediaType)) return { ...nothing, isFile: true };
-    const found = revealed ?? reveal(fetched, url);
+    const found = revealed ?? reveal(fetched, url, this.readAs(entry));
     const { kind, listed, named = [] } = found;
     const isIndex = kind === 'sitemap' || kind === 'feed';
     const hints = isIndex ? this.hints.of(entry, listed, nowMs) : [];

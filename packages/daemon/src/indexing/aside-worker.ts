@@ -107,7 +107,7 @@ async function answer(
     const { detection } = detected;
     const isNews = detection.kind === 'first' || detection.kind === 'changed';
     const reveals = wanted?.reveals === 'always' || (wanted?.reveals === 'news' && isNews);
-    const revealed = reveals ? { revealed: reveal(read, read.url) } : {};
+    const revealed = reveals ? { revealed: reveal(read, read.url, wanted?.as) } : {};
     const words = wanted?.words && known ? await wordsOf(detected, known) : undefined;
     return { number, detected: { ...detected, ...revealed, ...(words ? { words } : {}) } };
   } catch {

@@ -266,7 +266,8 @@ export class Indexing {
 
   #detect(entry: Entry, fetched: Fetched, observation: Observation, second: boolean): Begun {
     const { finalUrl, probe, unchangedLooks = 0 } = observation;
-    const wanted = isLarge(fetched.body) ? { wanted: { reveals: this.#discovery.reads(entry, fetched) } } : {};
+    const also = () => ({ reveals: this.#discovery.reads(entry, fetched), as: this.#discovery.readAs(entry) });
+    const wanted = isLarge(fetched.body) ? { wanted: also() } : {};
     const at = { url: finalUrl ?? probe.url, ms: lookedAtMs(observation, entry), second, unchangedLooks, ...wanted };
     const detected = this.#parts.detect(entry, fetched, at);
     return { page: entry.page, state: entry.state, second, detected };

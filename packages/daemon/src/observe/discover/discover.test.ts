@@ -49,6 +49,27 @@ test('a sitemap may be a text with an address a line, and a text that says anyth
     expect(reveal(fetched(other, 'text/plain'), root)).toEqual({ kind: 'nothing', listed: [] });
 });
 
+test('of a text that is known to be a sitemap what is no address is passed over, and it is said', () => {
+  const root = 'https://example.org/sitemap.txt';
+  const text =
+    '# made by hand\nhttps://example.org/a\nexample.org/b\n\nhttps://example.org/c d\nhttps://example.org/e\n';
+  const read = (body: string | Uint8Array, type: string) => reveal(fetched(body, type), root, { isSitemap: true });
+  const all = {
+    kind: 'sitemap',
+    listed: [{ url: 'https://example.org/a' }, { url: 'https://example.org/e' }],
+    missed: { skipped: 2, why: 'line 3: it is no address' },
+  };
+  expect(read(text, 'text/plain')).toEqual(all);
+  expect(read(gzipSync(text), 'application/gzip')).toEqual(all);
+  expect(read('# one\r\nhttps://example.org/a\r\n', 'text/plain').missed).toBeUndefined();
+  expect(read('nothing\nof that kind\n', 'text/plain')).toEqual({ kind: 'nothing', listed: [] });
+  expect(read(`https://example.org/a\n${'x\n'.repeat(5_000)}`, 'text/plain').missed?.skipped).toBe(1_001);
+  const many = Array.from({ length: 50_001 }, (_, n) => `https://example.org/${n}`).join('\n');
+  expect(read(many, 'text/plain').missed).toEqual({ skipped: 1, why: 'more than 50000 entries' });
+  // What nobody has called a sitemap is none for some addresses in it.
+  expect(reveal(fetched(text, 'text/plain'), root)).toEqual({ kind: 'nothing', listed: [] });
+});
+
 test('an index of sitemaps lists indexes', () => {
   const index =
     '<sitemapindex><sitemap><loc>https://example.org/1.xml</loc><lastmod>2026-01-01</lastmod></sitemap></sitemapindex>';

@@ -16,10 +16,15 @@ export interface Revealed {
   readonly missed?: Missed;
 }
 
+/** What is known of a body before it is read. */
+export interface ReadAs {
+  readonly isSitemap?: boolean | undefined;
+}
+
 type Fetched = Extract<Outcome, { kind: 'fetched' }>;
 type RevealingBody = Pick<Fetched, 'body'> & { readonly [Name in 'mediaType' | 'charset']?: Fetched[Name] };
 
-export function reveal(fetched: RevealingBody, pageUrl: string): Revealed {
+export function reveal(fetched: RevealingBody, pageUrl: string, { isSitemap = false }: ReadAs = {}): Revealed {
   const body = unpackSitemap(fetched.body);
   if (!body) return { kind: 'nothing', listed: [] };
   const { text } = decodeText(body, fetched.mediaType, fetched.charset);
@@ -28,14 +33,18 @@ export function reveal(fetched: RevealingBody, pageUrl: string): Revealed {
     return { kind: 'sitemap', listed: tidy(listed, pageUrl), ...missed };
   }
   if (looksLikeFeed(text)) return { kind: 'feed', listed: tidy(parseFeedIndex(text), pageUrl) };
-  const lines = fetched.mediaType === 'text/plain' ? parseTextSitemap(text) : undefined;
-  if (lines) return { kind: 'sitemap', listed: tidy(lines, pageUrl) };
+  const mayBeLines = fetched.mediaType === 'text/plain' || (isSitemap && isPackedType(fetched.mediaType));
+  const lines = mayBeLines ? parseTextSitemap(text, isSitemap) : undefined;
+  if (lines) return { kind: 'sitemap', ...lines, listed: tidy(lines.listed, pageUrl) };
   if (fetched.mediaType !== undefined && !/html|xml/.test(fetched.mediaType)) return { kind: 'nothing', listed: [] };
   const { listed, feeds, sitemaps, base: stated } = parseLinks(text);
   const base = (stated && URL.parse(stated, pageUrl)?.href) ?? pageUrl;
   const named = [...namedSitemaps(sitemaps, base), ...tidy(feeds.map(asFeed), base)];
   return { kind: 'links', listed: tidy(listed, base), ...(named.length > 0 ? { named } : {}) };
 }
+
+/** As what servers send a packed text. */
+const isPackedType = (type = ''): boolean => /gzip|octet-stream/.test(type);
 
 const asFeed = (url: string): Listed => ({ url, isIndex: true, isFeed: true });
 

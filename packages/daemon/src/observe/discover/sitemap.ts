@@ -23,15 +23,33 @@ export function unpackSitemap(body: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** The protocol's other form: an address a line and nothing else; undefined for a text that says anything else. */
-export function parseTextSitemap(text: string): readonly Listed[] | undefined {
-  const lines = text
-    .replace(/^\ufeff/, '')
-    .split(/\r\n|\r|\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-  if (lines.length === 0 || !lines.every((line) => /^https?:\/\/[^\s<>"]+$/i.test(line))) return undefined;
-  return lines.slice(0, listedMax).map((url) => ({ url }));
+/**
+ * The protocol's other form: an address a line and nothing else. Undefined for a text that says anything else; of one that is known to be a
+ * sitemap (`isSitemap`), lines that are none are passed over, and it needs one that is.
+ */
+export function parseTextSitemap(text: string, isSitemap: boolean): ListRead | undefined {
+  const listed: Listed[] = [];
+  const misses = new Misses();
+  for (const [line, number] of linesOf(text)) {
+    if (line === '' || (isSitemap && line.startsWith('#'))) continue;
+    if (!address.test(line)) {
+      if (!isSitemap) return undefined;
+      misses.skip(`line ${number}: it is no address`);
+      if (++misses.mistakes > mistakesMax) break;
+    } else if (listed.length >= listedMax) {
+      misses.skip(`more than ${listedMax} entries`);
+      break;
+    } else listed.push({ url: line });
+  }
+  return listed.length === 0 ? undefined : { listed, ...misses.told };
+}
+
+const address = /^https?:\/\/[^\s<>"]+$/i;
+
+/** With their numbers; one by one, as a file may have millions. */
+function* linesOf(text: string): Generator<readonly [string, number]> {
+  let number = 0;
+  for (const { 0: line } of text.matchAll(/[^\r\n]*(?:\r\n|\r|\n|$)/g)) yield [line.trim(), ++number];
 }
 
 /** A file with more of them is no sitemap with mistakes; each costs a search for where its tags end. */
