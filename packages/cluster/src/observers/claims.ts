@@ -2,8 +2,8 @@
  * What observers without a mandate say they have seen on the pages of a site, where home has seen something else.
  *
  *   said       home has not looked since it was told, and nobody is tried at the URL meanwhile
- *   overtaken  home has looked, and sees yet another page than before: so the page did change, and what the observer saw of it before
- *              that is asked for, as the past. Until then it is in the observer's journal, so whoever takes over the site loses nothing
+ *   overtaken  home has looked, and sees yet another page than before, or had done so before it was told: so the page may have changed, and what
+ *              the observer saw of it before that is asked for, as the past. Until then it is in the observer's journal, so whoever takes over the site loses nothing
  *   settled    home sees the same, so that it is told by that look; or sees what it saw before: nobody but the observer has
  *              seen that, and it is not believed. Or all has been asked for. The observer may let go of it
  *
@@ -80,8 +80,10 @@ export class Claims {
 
   #verdict(url: string, claim: Claim, print: string | undefined): Held['verdict'] {
     const { observer } = claim;
-    if (print === undefined || (claim.print === undefined && !claim.isEarlier)) return 'unseen';
-    if (print === claim.print) {
+    if (claim.print === undefined && !claim.isEarlier) return 'unseen';
+    // Of what it saw before home's last look, it is nothing against it that the page is what home saw then.
+    if (print === undefined && (!claim.isEarlier || claim.finding === undefined)) return 'unseen';
+    if (print !== undefined && print === claim.print) {
       this.agrees(observer);
       return 'agreed';
     }

@@ -375,13 +375,15 @@ export class Fleet {
       overtaken: {
         more: report.more > 0,
         ...(isTried ? { triedFrom: name } : {}),
-        ...(isBelieved ? {} : { doubted: true as const }),
+        ...(isBelieved
+          ? {}
+          : { doubted: true as const, earlierMs: Math.max(0, this.#parts.clock.nowMs() - probe.atMs) }),
       },
     };
   }
 
   /** Whoever is only tried is measured and not believed: that it saw something else than home is for home to say. */
-  #claims(observer: string, book: SiteBook, { url }: Probe, report: Report): boolean {
+  #claims(observer: string, book: SiteBook, { url, atMs: leftMs }: Probe, report: Report): boolean {
     const { fingerprint: print, finding } = report;
     const before = this.#bodies.printOf(url) ?? '';
     const { kind } = report.observation.outcome;
@@ -391,7 +393,8 @@ export class Fleet {
     }
     const saw = kind === 'fetched' || kind === 'gone' ? print : undefined;
     const atMs = this.#parts.clock.nowMs();
-    const isEarlier = finding !== undefined && atMs - report.agoMs < (book.homeMs.get(url) ?? -Infinity);
+    // However long the report was under way: it says how old the finding was when it left, and that was after the errand did.
+    const isEarlier = finding !== undefined && leftMs - report.agoMs < (book.homeMs.get(url) ?? -Infinity);
     book.claims.say(url, { observer, print: saw, before, atMs, finding, ...(isEarlier ? { isEarlier } : {}) });
     return true;
   }

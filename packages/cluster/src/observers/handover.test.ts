@@ -88,7 +88,9 @@ const nextProbe = (): Probe => ({
   validators: {},
 });
 /** One probe, wherever it goes; answers what came of it. */
-async function probed(): Promise<{ readonly by: string; readonly said: Observation | undefined; readonly id: string }> {
+async function probed(
+  underWayMs = 0,
+): Promise<{ readonly by: string; readonly said: Observation | undefined; readonly id: string }> {
   const probe = nextProbe();
   const route = await fleet.route(probe);
   if (!route) {
@@ -97,6 +99,7 @@ async function probed(): Promise<{ readonly by: string; readonly said: Observati
     return { by: 'home', said: seen, id: probe.id };
   }
   const answer = await lookout.answer(route.errand);
+  await pass(underWayMs);
   const said = answer && fleet.read('near', answer, probe);
   fleet.ended(probe.site);
   return { by: 'near', said, id: probe.id };
@@ -173,6 +176,41 @@ test('what it saw when it was only tried is asked for when home has seen yet ano
   speaks();
   expect(lookout.stirred(10)).toEqual([]);
 });
+
+test('and how long it may have been under way is said with it', async () => {
+  await claims();
+  text = 'three';
+  await pass(5_000);
+  expect((await probed()).by).toBe('home');
+  const past = await probed(3_000);
+  expect(past.said).toMatchObject({ toldAfterMs: 5_000, overtaken: { doubted: true, earlierMs: 3_000 } });
+});
+
+test.each(['fetched', 'not-modified'] as const)(
+  'what it saw before home did, and was told of after that, is nothing against it: %s',
+  async (kind) => {
+    speaks();
+    expect((await probed()).by).toBe('home');
+    speaks();
+    const trial = nextProbe();
+    const route = await fleet.route(trial);
+    text = 'two';
+    const answer = await lookout.answer(route!.errand);
+    // The report is under way for long, and somebody has home look meanwhile.
+    await pass(1_000);
+    text = 'three';
+    fleet.fromHome(look(nextProbe()));
+    await pass(1_000);
+    expect(fleet.read('near', answer!, trial)).toMatchObject({ outcome: { kind: 'refused' } });
+    fleet.ended(trial.site);
+    await pass(1_000);
+    const again = look(nextProbe());
+    fleet.fromHome(kind === 'fetched' ? again : { ...again, outcome: { kind } });
+    await pass(1_000);
+    expect(journal.findings()).toHaveLength(1);
+    expect((await probed()).said).toMatchObject({ overtaken: { triedFrom: 'near', doubted: true } });
+  },
+);
 
 test('whoever takes over the site before home has looked hears of it, and so does who comes after that', async () => {
   await claims();

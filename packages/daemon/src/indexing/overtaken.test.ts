@@ -135,6 +135,15 @@ describe('what an observer saw while it was only tried', () => {
     expect(now).toBe('nine');
   });
 
+  test('also where its message was so long under way that it seems to be younger than what home saw then', async () => {
+    const home = (minute: number): string => (minute < 7 ? 'one' : 'three');
+    const late = (earlierMs: number) => told(home, [{ seen: 'two', atMinute: 7.5, of: { ...of, earlierMs } }]);
+    const { changes, now, versions } = await late(minuteMs);
+    expect(changes).toEqual(['changed one to three at 7', 'changed one to two at 7']);
+    expect([now, versions]).toEqual(['three', ['one', 'three', 'two', 'three']]);
+    expect((await late(1_000)).changes).toEqual(['changed one to three at 7']);
+  });
+
   test('is told to nobody where home has seen no change after it', async () => {
     expect((await told(newer, [{ seen: 'two', atMinute: 7.5, of }])).changes).toEqual(['changed one to nine at 5']);
     expect((await told(() => 'one', [{ seen: 'two', atMinute: 3.5, of }])).changes).toEqual([]);

@@ -9,7 +9,8 @@
  * time or the one after it has been told, and so has what the log has under its finding.
  *
  * What an observer saw while it was only tried is told only as far as it can be true: nothing that is like any version of the page, and,
- * while nobody vouches for the observer, nothing that the page was not seen to change away from.
+ * while nobody vouches for the observer, nothing that the page was not seen to change away from. It is asked for once home has seen
+ * another page, so where its age leaves open which was first, because the message was long under way, it came before the newest version.
  */
 import type { Entry } from '../collection/collection.ts';
 import { unread } from '../detect/state.ts';
@@ -89,12 +90,14 @@ export class Overtaken {
     return [gone, sinceOf(bygone, gone.state, { kind: 'unchanged', atMs: lastSeenMs, change: back })];
   }
 
-  async #copy(bygone: Bygone): Promise<readonly Look[]> {
-    const { page, state, observation, atMs } = bygone;
+  async #copy(told: Bygone): Promise<readonly Look[]> {
     const { store, detect } = this.#parts;
+    const all = await store.versions(told.page.id);
+    const versions = all.toSorted((a, b) => a.atMs - b.atMs || a.number - b.number);
+    const bygone = asEarlyAsItMust(told, versions.at(-1)?.atMs ?? -Infinity);
+    const { page, state, observation, atMs } = bygone;
     const { outcome, finalUrl, probe, unchangedLooks = 0, overtaken } = observation;
     if (outcome.kind !== 'fetched' || state.detectState === undefined) return [];
-    const versions = (await store.versions(page.id)).toSorted((a, b) => a.atMs - b.atMs || a.number - b.number);
     const base = versions.findLast((version) => version.atMs <= atMs);
     if (!base) return [];
     const next = versions.find((version) => version.atMs > atMs);
@@ -189,6 +192,14 @@ export class Overtaken {
 }
 
 type Found = Pick<Look, 'kind' | 'atMs' | 'projection' | 'raw' | 'change'>;
+
+function asEarlyAsItMust(told: Bygone, newestMs: number): Bygone {
+  const { observation, atMs } = told;
+  const { overtaken, startedAtMs } = observation;
+  const isOpen = overtaken?.doubted && atMs >= newestMs && atMs - (overtaken.earlierMs ?? 0) < newestMs;
+  if (!isOpen) return told;
+  return { ...told, atMs: newestMs - 1, observation: { ...observation, toldAfterMs: startedAtMs - newestMs + 1 } };
+}
 
 /** Its reader is told who alone saw it. */
 function attributed(change: Told, observer: string | undefined): Told {

@@ -47,6 +47,8 @@ export interface Overtaking {
   readonly triedFrom?: string;
   /** Nobody vouches for whoever saw it: it is told only where the page has changed again after it, by our own looks. */
   readonly doubted?: true;
+  /** It may have been seen by so much earlier than is said: for so long its message may have been under way. */
+  readonly earlierMs?: number;
 }
 
 /**
