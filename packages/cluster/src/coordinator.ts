@@ -382,7 +382,9 @@ export class Coordinator {
     unsubscribe();
   }
 
+  /** Also of one that never began: what looks after probes would hold the process. */
   async close(): Promise<void> {
+    await this.carrier?.close();
     if (this.#nats) await unlink(this.#nats);
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
