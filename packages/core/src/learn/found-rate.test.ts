@@ -42,8 +42,8 @@ test('the rate is the most likely one as soon as a few changes are known, whatev
     for (const prior of [alone.rate / 300, alone.rate, 300 * alone.rate]) {
       const { rate, interval } = foundRate({ changes: changed, changedTime: changed, knownTime: quiet }, prior);
       expect(Math.abs(Math.log(rate / alone.rate)), `${changed} of ${changed + quiet}`).toBeLessThan(1.5 / changed);
-      expect(interval[0] / alone.interval[0]).toBeCloseTo(1, 1);
-      expect(interval[1] / alone.interval[1]).toBeCloseTo(1, 1);
+      // The other's holds the truth 95 times in a hundred at least, this one on average.
+      for (const [i, end] of interval.entries()) expect(Math.abs(end / alone.interval[i]! - 1)).toBeLessThan(0.12);
     }
   }
 });

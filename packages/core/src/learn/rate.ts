@@ -5,10 +5,13 @@
  * free of changes, and changes whose time is known exactly (Last-Modified, feed dates). With n exact changes, changed gaps
  * g and free time T the log-likelihood is
  *   l(r) = n ln r + sum ln(1 - exp(-r g)) - r T,   l'(r) = n/r + sum g/(exp(r g) - 1) - T,
- * which is concave, so the maximum is the only root of l'. The 95 % interval is the profile likelihood's:
- * l(max) - l(r) = 1.92. Delicate: r g near 0 (expm1) and every look changed (the maximum is then at infinity).
+ * which is concave, so the maximum is the only root of l'. The 95 % interval is where the likelihood has fallen by as much as it has at the ends
+ * of the exact interval for so many changes of known times (for many of them 1.92, half of chi-square's 95 % point; 3.69 upwards where there is none):
+ * with 1.92 throughout it held the truth in 83 to 88 of 100 cases where two changes were to be expected. Delicate: r g near 0 (expm1) and every look changed (the maximum is then at infinity).
  * Cost: O(changed gaps) an iteration, about ten iterations, and as many for the interval.
  */
+
+import { poissonInterval } from './intensity.ts';
 
 export interface Looks {
   /** Lengths of the gaps in which something changed at an unknown time. */
@@ -30,22 +33,38 @@ export interface RateEstimate {
 
 /** Half of chi-square's 95 % point with one degree of freedom. */
 const drop = 1.920729;
+/** From so many changes on the fall is that to within a tenth. */
+const manyChanges = 500;
+const falls: (readonly [number, number])[] = [];
+
+/** How far the likelihood of `events` changes of known times falls to the lower and to the upper end of their interval. */
+function fallsTo(events: number): readonly [number, number] {
+  if (events > manyChanges) return [drop, drop];
+  return (falls[events] ??= fallsOf(events));
+}
+
+function fallsOf(events: number): readonly [number, number] {
+  const [low, high] = poissonInterval(events);
+  const fall = (mean: number): number => mean - events - (events > 0 ? events * Math.log(mean / events) : 0);
+  return [events > 0 ? fall(low) : 0, fall(high)];
+}
 
 export function estimateRate(looks: Looks): RateEstimate {
   const rate = maximumLikelihoodRate(looks);
   const { changedGaps, freeTime, exact } = looks;
   const events = countOf(looks) + exact;
   if (freeTime <= 0 && events === 0) return { rate: 0, interval: [0, Infinity] };
-  if (events === 0) return { rate: 0, interval: [0, drop / freeTime] };
+  const [fallBelow, fallAbove] = fallsTo(events);
+  if (events === 0) return { rate: 0, interval: [0, fallAbove / freeTime] };
   if (rate === Infinity) {
     if (changedGaps.length === 0) return { rate, interval: [0, Infinity] };
     // The likelihood of changed gaps alone rises to 1.
-    const low = crossing({ ...looks, exact: 0 }, -drop, 1 / meanOf(changedGaps), 0.5);
+    const low = crossing({ ...looks, exact: 0 }, -fallBelow, 1 / meanOf(changedGaps), 0.5);
     return { rate, interval: [low, Infinity] };
   }
-  const level = logLikelihood(looks, rate)[0] - drop;
-  const low = crossing(looks, level, rate, 0.5);
-  const high = crossing(looks, level, rate, 2);
+  const [top] = logLikelihood(looks, rate);
+  const low = crossing(looks, top - fallBelow, rate, 0.5);
+  const high = crossing(looks, top - fallAbove, rate, 2);
   return { rate, interval: [low, high] };
 }
 
