@@ -26,12 +26,18 @@ const periods: readonly number[] = [
   7 * day,
   day,
   12 * hour,
+  8 * hour,
   6 * hour,
+  4 * hour,
+  3 * hour,
+  2 * hour,
   hour,
   30 * minute,
+  20 * minute,
   15 * minute,
   10 * minute,
   5 * minute,
+  2 * minute,
   minute,
 ];
 /** A cycle is tried where the page changes in so many of a hundred cycles, about. */
@@ -60,11 +66,15 @@ const cyclesMost = 60;
 const strayStart = 0.1;
 const strayLeast = 0.02;
 const strayStep = 0.05;
+/** What is wider, an hour and a half of a day, is a matter of hours, which pages share, and no moment. */
+const widthMost = 1 / 16;
 /** A wrong clock is tried by chance once in e^5 pages; a right one gains a nat or more a cycle. */
 const evidenceStart = -5;
 /** Whoever has so many changes behind it and no more belief than this begins anew. */
 const hitsKnown = 8;
 const evidenceLost = -2;
+/** Whoever has been believed so far keeps, or kept, a moment of the cycle. */
+const evidenceBelieved = 2;
 /** Bounded so that a page that goes by another clock, as in summer, is told within days. */
 const evidenceMax = 6;
 /** What nobody has looked after is believed less by this share a cycle, and its moment less surely known, until it is. */
@@ -101,7 +111,7 @@ export class Clocks {
   private cycles = new Float32Array(0);
   private hits = new Float32Array(0);
   private stray = new Float32Array(0);
-  /** Changes whose phase went into the law; more than `placedMin` count for no more. */
+  /** Changes whose phase went into the law, up to `placedMin`; one more where it has been believed. */
   private placed = new Uint8Array(0);
   private evidence = new Float32Array(0);
   /** Cycles since a look shortly before the usual moment showed that it still is. */
@@ -129,7 +139,13 @@ export class Clocks {
 
   /** The share of belief the clock has, 0 to 1. */
   say(page: number): number {
-    return this.placed[page]! < placedMin ? 0 : 1 / (1 + Math.exp(-this.evidence[page]!));
+    if (!this.isPlaced(page) || this.width(page) > widthMost) return 0;
+    return 1 / (1 + Math.exp(-this.evidence[page]!));
+  }
+
+  /** Whether it knows enough to be held against the other voices. */
+  isPlaced(page: number): boolean {
+    return this.placed[page]! >= placedMin;
   }
 
   /** What is expected in (from, to] of a page that last changed at `changedAt`, before `to`. */
@@ -210,6 +226,7 @@ export class Clocks {
     const gain = Math.log(Math.max(clock, 1e-5) / Math.max(other, 1e-5));
     if (gain < 0 || gap <= gapMost * this.periodOf(page))
       this.evidence[page] = Math.min(evidenceMax, this.evidence[page]! + gain);
+    if (this.evidence[page]! > evidenceBelieved) this.placed[page] = placedMin + 1;
   }
 
   /** A gap that ended at `at` was looked over. */
@@ -235,11 +252,15 @@ export class Clocks {
       if (changes >= changesMin) this.next(page, rate);
       return undefined;
     }
-    // Who kept another moment before would go over to the new one step by step.
-    if (this.hits[page]! > hitsKnown && this.evidence[page]! < evidenceLost) this.begin(page, this.period[page]!);
+    if (this.hits[page]! > hitsKnown && this.evidence[page]! < evidenceLost) {
+      // Who kept another moment of this cycle before would go over to the new one step by step.
+      if (this.placed[page]! > placedMin) this.begin(page, this.period[page]!);
+      else this.next(page, rate);
+      if (this.period[page] === 0) return undefined;
+    }
     const period = this.periodOf(page);
     const width = (to - from) / period;
-    const listened = this.placed[page]! >= placedMin;
+    const listened = this.isPlaced(page);
     if (width > (listened ? 1 : gapMost)) {
       this.hits[page] = Math.min(this.cycles[page]!, this.hits[page]! + 1);
       return undefined;
@@ -256,7 +277,7 @@ export class Clocks {
     const when = Math.max(from, Math.min(to, to - (high - this.at) * period));
     // A gap of a whole cycle has a change wherever it begins: nothing of the moment is in it.
     if (width > gapMost) return own > 0.5 ? when : undefined;
-    this.placed[page] = Math.min(placedMin, this.placed[page]! + 1);
+    if (this.placed[page]! < placedMin) this.placed[page]!++;
     this.move(page, own, (leastSeconds / period) ** 2);
     return listened && own > 0.5 ? when : undefined;
   }
@@ -347,8 +368,12 @@ export class Clocks {
     return periods[this.period[page]! - 1] ?? day;
   }
 
+  private width(page: number): number {
+    return Math.hypot(this.doubt[page]!, this.jitter[page]!);
+  }
+
   private scale(page: number): number {
-    return Math.hypot(this.doubt[page]!, this.jitter[page]!) / deviation;
+    return this.width(page) / deviation;
   }
 
   private chance(page: number): number {
@@ -373,7 +398,7 @@ export class Clocks {
   }
 
   save(page: number, view: DataView, at: number): void {
-    view.setUint8(at, this.period[page]! * (placedMin + 1) + this.placed[page]!);
+    view.setUint8(at, this.period[page]! * (placedMin + 2) + this.placed[page]!);
     view.setUint16(at + 1, Math.round(this.mean[page]! * 65_536) % 65_536);
     view.setUint16(at + 3, coded(this.doubt[page]!));
     view.setUint16(at + 5, coded(this.jitter[page]!));
@@ -386,8 +411,8 @@ export class Clocks {
 
   restore(page: number, view: DataView, at: number): void {
     const first = view.getUint8(at);
-    this.begin(page, Math.min(periods.length, Math.floor(first / (placedMin + 1))));
-    this.placed[page] = first % (placedMin + 1);
+    this.begin(page, Math.min(periods.length, Math.floor(first / (placedMin + 2))));
+    this.placed[page] = first % (placedMin + 2);
     this.mean[page] = view.getUint16(at + 1) / 65_536;
     // The usual phase is kept to a second or so of a day, which is part of what is not known of it.
     this.doubt[page] = Math.hypot(decoded(view.getUint16(at + 3)), 0.3 / 65_536);

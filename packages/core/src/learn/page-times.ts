@@ -89,7 +89,7 @@ export class PageTimes {
       this.mass += rhythm * (due - this.mass);
     }
     const clock = this.clockSay(page);
-    if (clock > 0) {
+    if (this.asked && this.clocks.isPlaced(page)) {
       const due = open * this.clocks.mass(page, last, at, changedAt);
       // That it may have been moved is nothing that speaks for a clock.
       const moved = open * this.clocks.moved(page, last, at);
