@@ -18,6 +18,7 @@ import {
   type Parts,
   type PolicyEntry,
   type Split,
+  borrowingSeconds,
   bound,
   boundEntry,
   calibrate,
@@ -107,7 +108,8 @@ export function runCell(
   const entry: PolicyEntry = name === bound ? boundEntry(split) : policies[name]!;
   const started = performance.now();
   const run = (knob: number) => {
-    const policy = entry.knob === 'scale' ? entry.create(knob) : entry.aimed ? entry.aimed(aims) : entry.create();
+    const asked = { horizonSeconds: borrowingSeconds(split), ...aims };
+    const policy = entry.knob === 'scale' ? entry.create(knob) : entry.aimed ? entry.aimed(asked) : entry.create();
     const told = entry.knob === 'told' ? knob : 1;
     return replay(split, policy, { allowed, told, kin, learn: 'probes', spacingSeconds: 0, market });
   };

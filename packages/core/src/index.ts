@@ -176,7 +176,15 @@ export { ProbeLog } from './simulate/probe-log.ts';
 export { type Random, exponential, integer, normal, random } from './simulate/random.ts';
 export { type Replay, type ReplayOptions, replay } from './simulate/replay.ts';
 export { type ImportanceIntegral, type Score, type ScoreDetail, scoreProbes } from './simulate/score.ts';
-export { type Budget, type Split, looksMost, probesAllowed, splitTrace } from './simulate/split.ts';
+export {
+  type Budget,
+  type Split,
+  borrowingSeconds,
+  looksMost,
+  looksSimulatedMax,
+  probesAllowed,
+  splitTrace,
+} from './simulate/split.ts';
 export {
   type Trace,
   type TraceOutcome,

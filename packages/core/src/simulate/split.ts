@@ -60,6 +60,13 @@ export function probesAllowed(split: Split, budget: Budget): number {
   return Math.floor(budget.looks * looks);
 }
 
+/** Probes of a run are kept in memory, twelve bytes each and as much again while they grow: more than these would take gigabytes and hours. */
+export const looksSimulatedMax = 50_000_000;
+
+/** What busy weeks borrow must be paid back within the test: in a twentieth of it, and in a month at most. */
+export const borrowingSeconds = ({ testStart, testEnd }: Split): number =>
+  Math.min(30 * 86_400, (testEnd - testStart) / 20);
+
 /** How many looks there are room for: each page once in every second of the test, and each site as often as its spacing lets it. */
 export function looksMost(split: Split, kin?: Pick<Kin, 'site'>, spacingSeconds = 0): number {
   const seconds = Math.max(0, Math.ceil(split.testEnd) - Math.floor(split.testStart) - 1);

@@ -133,6 +133,23 @@ test('the 14-week set’s form, weights, spacing and events are understood', asy
   );
 });
 
+test('a budget of more probes than can be simulated is refused before the work', async () => {
+  const trace = join(freshFolder(), 'many.csv');
+  const rows = Array.from(
+    { length: 60 * 90 },
+    (_, i) => `p${i % 60},${1_700_000_000 + Math.floor(i / 60) * 86_400 + i}`,
+  );
+  writeFileSync(trace, `source,unix_seconds\n${rows.join('\n')}\n`);
+  const words = ['simulate', '--trace', trace, '--train', '60d', '--test', '29d', '--policies', 'uniform'];
+  for (const budget of ['1e9/change', '1e308/page/day']) {
+    const ended = await revisit([...words, '--budget', budget]);
+    expect([ended.code, ended.out]).toEqual([2, '']);
+    expect(ended.err).toMatch(
+      /^revisit: --budget 1e\S+: 15\d,\d{3},\d{3} probes in the test; 50,000,000 at most are simulated: a smaller budget or a shorter test is expected\n$/,
+    );
+  }
+});
+
 test('a policy that cannot be brought to the budget is named beside the result', async () => {
   const trace = join(freshFolder(), 't.csv');
   // Twelve pages in step: an interval rule wants all of them once or twice, and twenty looks lie between.

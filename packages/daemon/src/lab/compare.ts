@@ -11,6 +11,7 @@ import {
   bound,
   boundEntry,
   calibrate,
+  borrowingSeconds,
   looksMost,
   policies,
   replay,
@@ -102,7 +103,11 @@ export function comparePolicy(
   const entry = name === bound ? boundEntry(given.split) : policies[name]!;
   // Asking for more than there is room for would turn the knob in vain, run after run.
   const allowed = Math.min(given.allowed, looksMost(given.split, given.kin, given.spacingSeconds));
-  const aims: Aims = { loss: given.loss, ...(given.importance ? { importance: given.importance.at } : {}) };
+  const aims: Aims = {
+    loss: given.loss,
+    horizonSeconds: borrowingSeconds(given.split),
+    ...(given.importance ? { importance: given.importance.at } : {}),
+  };
   // Of each run, as the last is not always the one that stands; what a policy keeps in memory is let go with its run.
   const seen = new WeakMap<Replay, Pick<Compared, 'seconds' | 'reliability' | 'week' | 'siteWeeks'>>();
   let runs = 0;

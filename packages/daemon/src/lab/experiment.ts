@@ -11,7 +11,9 @@ import {
   firstEvent,
   kinOf,
   lastEvent,
+  borrowingSeconds,
   looksMost,
+  looksSimulatedMax,
   policies,
   probesAllowed,
   replay,
@@ -98,6 +100,12 @@ export async function runExperiment(given: Experiment, say: (event: LabEvent) =>
       kind: 'failed',
       sentence: 'The history is too short, or a budget too small, for a single look or change in the test.',
     });
+  const most = Math.min(Math.max(...given.budgets.map(allowedAt)), looksMost(split));
+  if (most > looksSimulatedMax)
+    return say({
+      kind: 'failed',
+      sentence: `A budget comes to ${most.toLocaleString('en')} looks in the test, and ${looksSimulatedMax.toLocaleString('en')} at most are simulated: a smaller one or a shorter history is expected.`,
+    });
   const kin = kinOf(split.names, siteOf);
   const steps = given.budgets.flatMap((looks) => given.policies.map((policy) => ({ looks, policy })));
   const results = steps.map(({ looks, policy }, step) => {
@@ -129,7 +137,10 @@ function tryPolicy(
   const within = Math.min(allowed, looksMost(split));
   let runs = 0;
   const run = (knob: number) => {
-    const policy: Policy = entry.knob === 'told' ? entry.create() : entry.create(knob);
+    const policy: Policy =
+      entry.knob === 'scale'
+        ? entry.create(knob)
+        : (entry.aimed?.({ horizonSeconds: borrowingSeconds(split) }) ?? entry.create());
     runs++;
     return replay(split, policy, {
       allowed: within,

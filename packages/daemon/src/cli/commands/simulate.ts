@@ -2,7 +2,17 @@ import { existsSync } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type Split, type Trace, bound, kinOf, probesAllowed, sitePrefix, splitTrace } from '@revisit/core';
+import {
+  type Split,
+  type Trace,
+  bound,
+  kinOf,
+  looksMost,
+  looksSimulatedMax,
+  probesAllowed,
+  sitePrefix,
+  splitTrace,
+} from '@revisit/core';
 import { type Compared, boundSentence, comparePolicy } from '../../lab/compare.ts';
 import { type BudgetRun, comparisonHtml, shortSentence } from '../../lab/comparison-report.ts';
 import { type Conditions, aimOf, leftOutSentence, originSentence, ownLooksSentence } from '../../lab/conditions.ts';
@@ -168,6 +178,12 @@ async function prepared(options: SimulateOptions, call: Asked, source: Source): 
       );
     }
   }
+  const most = looksMost(split);
+  const tooMany = allowed.findIndex((looks) => Math.min(looks, most) > looksSimulatedMax);
+  if (tooMany >= 0)
+    return bad(
+      `--budget ${call.budgets[tooMany]!.text}: ${Math.min(allowed[tooMany]!, most).toLocaleString('en')} probes in the test; ${looksSimulatedMax.toLocaleString('en')} at most are simulated: a smaller budget or a shorter test is expected`,
+    );
   return { kind: 'read', value: { split, allowed, leftOut: Math.max(0, watched - split.names.length), ownLooks } };
 }
 
