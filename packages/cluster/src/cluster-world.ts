@@ -2,6 +2,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock, Elsewhere, ObserverReport, RobotReport } from 'revisit/ports';
 import { type ClusterConfig, Coordinator, type TurnedLoop } from './coordinator.ts';
+import { notFor } from './access/key-file.ts';
 import type { Carrier } from './dispatch/carrier.ts';
 import { link } from './dispatch/link.ts';
 import { sealOf } from './dispatch/seal.ts';
@@ -86,6 +87,8 @@ const electing = /timeout|temporarily unavailable|no responders|no suitable peer
  * as coordinators do that run already.
  */
 const silentMsMax = 3_000;
+/** Whoever needs a key for one may call it so, as the documents do. */
+const usualCoordinator = 'home';
 
 async function linkWith(
   config: ClusterConfig,
@@ -94,7 +97,12 @@ async function linkWith(
   if (config.nats === undefined) return { kind: 'read', value: undefined };
   const linked = await link({ ...config, nats: config.nats }, 'coordinator');
   if (linked.kind === 'failed') return { kind: unless(linked.away === true), sentence: linked.sentence };
-  const { connection } = linked;
+  const { connection, key } = linked;
+  const others = notFor('coordinator', usualCoordinator, key);
+  if (others !== undefined) {
+    await connection.close();
+    return { kind: 'wrong', sentence: `--nats-key ${config.natsKey}: ${others}` };
+  }
   const streams = () => ensureStreams(connection, config.natsReplicas, config.leaseMs);
   for (const untilMs = clock.nowMs() + electionMsMax; ;) {
     const attempt = streams();

@@ -2,7 +2,7 @@
 import { jetstream } from '@nats-io/jetstream';
 import { type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import type { Observer } from 'revisit/ports';
-import type { HeldKey } from './access/key-file.ts';
+import { type HeldKey, notFor } from './access/key-file.ts';
 import { type LinkOptions, keyRefused, link, unlink } from './dispatch/link.ts';
 import { pullMs, subjects } from './dispatch/streams.ts';
 
@@ -78,11 +78,10 @@ function misnamed(
 ): string | undefined {
   const { madeFor } = key ?? {};
   if (!madeFor) return undefined;
-  const whose = `the key is that of ${madeFor.role} ${madeFor.name}`;
-  if (madeFor.role !== role)
-    return `--nats-key ${natsKey}: ${whose}; make one with "revisit access add ${role} ${name}"`;
+  const others = notFor(role, name, key);
+  if (others !== undefined) return `--nats-key ${natsKey}: ${others}`;
   if (madeFor.name !== name)
-    return `--name ${name}: ${whose} (--nats-key ${natsKey}), and results under another name are refused; leave --name out`;
+    return `--name ${name}: the key is that of ${role} ${madeFor.name} (--nats-key ${natsKey}), and results under another name are refused; leave --name out`;
   return undefined;
 }
 

@@ -1,7 +1,10 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { nkeys } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { locate } from '../../../house/provision.ts';
 import { type Serving, freshFolder, revisit, serve } from '../../daemon/src/trial/command.ts';
+import { keyText } from './access/key-file.ts';
 import { type NatsServer, startNats } from './trial/nats-server.ts';
 import { type PostgresServer, startPostgres } from './trial/postgres-server.ts';
 
@@ -29,6 +32,16 @@ describe.skipIf(locate('nats-server') === undefined)('a coordinator that cannot 
     expect(ended.err.trim().split('\n')).toHaveLength(1);
     expect(ended.err).toMatch(
       what === 'its folder' ? /Another revisit works on/ : /--port \d+: something else listens/,
+    );
+  });
+
+  test('says whose key it was given', async () => {
+    const key = join(folder, 'r1.nk');
+    writeFileSync(key, keyText(nkeys.createUser().getSeed(), 'robot', 'r1'));
+    const ended = await revisit(['serve', ...where, '--port', '0', '--nats-key', key]);
+    expect(ended).toMatchObject({ code: 2, out: '' });
+    expect(ended.err).toBe(
+      `revisit: --nats-key ${key}: the key is that of robot r1; make one with "revisit access add coordinator home"\n`,
     );
   });
 });

@@ -30,3 +30,10 @@ export function readKey(text: string): HeldKey | undefined {
     return undefined;
   }
 }
+
+/** What is to be said of a key that was made for another role than this one. */
+export function notFor(role: Role, name: string, key: HeldKey | undefined): string | undefined {
+  const { madeFor } = key ?? {};
+  if (!madeFor || madeFor.role === role) return undefined;
+  return `the key is that of ${madeFor.role} ${madeFor.name}; make one with "revisit access add ${role} ${name}"`;
+}

@@ -22,6 +22,8 @@ describe('wrong calls get one sentence, exit 2, and change nothing', () => {
   };
   test.each([
     ['a misspelt command', ['serv'], /Did you mean serve/],
+    ['an unknown flag beside none that must be there', ['robot', '--bogus'], /unknown option '--bogus'/],
+    ['a robot without servers', ['robot'], /^revisit: --nats is missing: .*such as nats:\/\/127.0.0.1:4222/],
     ['an unknown flag', ['pages', '--dta', data], /unknown option '--dta'[\s\S]*Did you mean --data/],
     ['a wrong URL', ['add', 'ftp://example.org/x', '--data', join(data, 'none')], /ftp:.*http: and https:/],
     ['a bad rate', ['serve', '--budget', '5', '--data', join(data, 'none')], /--budget 5: a rate such as 600\/hour/],

@@ -7,7 +7,8 @@ import { noContact } from './options.ts';
 import { type CommandOutcome, done, failed, note, wrong } from './outcome.ts';
 
 export interface JoinOptions {
-  readonly nats: string;
+  /** Always to be given; checked here, as the parser would name it before any option that there is not. */
+  readonly nats?: string;
   readonly natsKey?: string;
   readonly natsCa?: string;
   readonly name?: string;
@@ -21,7 +22,7 @@ export interface JoinOptions {
 
 export function joinOptions(command: Command, words: { name: string; breadth: string; who: string }): Command {
   return command
-    .requiredOption('--nats <servers>', 'NATS servers of the cluster, such as nats://127.0.0.1:4222')
+    .option('--nats <servers>', 'NATS servers of the cluster, such as nats://127.0.0.1:4222')
     .option('--name <name>', words.name)
     .option('--nats-key <file>', 'its key, as "revisit access" makes it')
     .option('--nats-ca <file>', 'certificates of the NATS servers, where the system does not know them')
@@ -33,11 +34,11 @@ export function joinOptions(command: Command, words: { name: string; breadth: st
     .option('--log-level <level>', 'debug, info, warn, error or silent', 'info');
 }
 
-async function joiningOf(options: JoinOptions, usualName: string, breadth: number, spacingMs: number) {
+async function joiningOf(options: JoinOptions, nats: string, usualName: string, breadth: number, spacingMs: number) {
   // Here and not above, so that help comes without them.
   const [{ createLog }, { createObserver }] = await Promise.all([import('../log.ts'), import('../observe/observe.ts')]);
   return {
-    nats: options.nats,
+    nats,
     natsKey: options.natsKey,
     natsCa: options.natsCa,
     name: options.name,
@@ -73,6 +74,9 @@ export async function join(
   usualName: string,
   take: (joining: Awaited<ReturnType<typeof joiningOf>>, signal: AbortSignal) => Promise<Parting>,
 ): Promise<CommandOutcome> {
+  const { nats } = options;
+  if (nats === undefined)
+    return wrong('--nats is missing: the NATS servers of the cluster, such as nats://127.0.0.1:4222');
   const breadth = Number(options.breadth);
   if (!Number.isInteger(breadth) || breadth < 1 || breadth > 10_000)
     return wrong(`--breadth ${options.breadth}: a whole number from 1 to 10000 is expected`);
@@ -90,6 +94,9 @@ export async function join(
     return wrong(`--name ${name}: up to 40 small letters, digits and hyphens are expected`);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
-  const { kind, sentence = '' } = await take(await joiningOf(options, usualName, breadth, spacingMs), stop.signal);
+  const { kind, sentence = '' } = await take(
+    await joiningOf(options, nats, usualName, breadth, spacingMs),
+    stop.signal,
+  );
   return kind === 'left' ? done : kind === 'wrong' ? wrong(sentence) : failed(sentence);
 }
