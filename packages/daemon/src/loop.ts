@@ -353,8 +353,8 @@ export class Loop {
 
   /**
    * A look that was given up has come home: what it saw is kept, and the one asked for in its place goes on. When it was made nobody
-   * knows: where a page has been looked at since it was asked for, kept or not, it may tell of what was there before that. Answers
-   * whether it is to be kept.
+   * knows: where a page has been looked at since it was asked for, kept or not, it tells of what was there before that, if the page has
+   * changed since. Answers whether it is to be kept.
    */
   late(observation: Observation): boolean {
     const { atMs, pageIds } = observation.probe;

@@ -348,7 +348,8 @@ export class Flights {
     departures.settle(observation.requests);
     this.count(observation.requests);
     void this.#keepAway(observation);
-    if (isOld || observation.outcome.kind === 'refused' || !indexing.take(observation)) return false;
+    if (observation.outcome.kind === 'refused' || (isOld && observation.outcome.kind !== 'fetched')) return false;
+    if (!indexing.take(isOld ? overtaken(observation) : observation)) return false;
     indexing.soon(false);
     return true;
   }
@@ -365,4 +366,11 @@ export class Flights {
       });
     }
   }
+}
+
+/** What was seen may be gone by the newer look: it is told as the past, where it fits between what was seen before and since. */
+function overtaken(observation: Observation): Observation {
+  const { startedAtMs, probe } = observation;
+  const earlierMs = Math.max(0, startedAtMs - probe.atMs);
+  return { ...observation, overtaken: { more: false, doubted: true, earlierMs } };
 }

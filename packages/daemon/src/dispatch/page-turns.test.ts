@@ -108,7 +108,7 @@ test('a newer look waits no longer when the older one is given up; what that saw
   expect(await textsOf(world.store, id)).toEqual(edition('b'));
 });
 
-test('what comes late is not told after a newer look that waits to be kept', async () => {
+test('what comes late is told before a newer look that waits to be kept, and not after it', async () => {
   const world = await worldOf(['a.example', 'b.example']);
   let commitMs = 0;
   const store = new Proxy(world.store, {
@@ -142,7 +142,20 @@ test('what comes late is not told after a newer look that waits to be kept', asy
   loop.late(observation({ ...newer, id: 'given-up', atMs: newer.atMs - 1 }, 1));
   commitMs = 0;
   await world.clock.runUntil(world.clock.nowMs() + 120_000);
-  expect(await textsOf(world.store, b!)).toEqual(edition('ac'));
+  expect(await textsOf(world.store, b!)).toEqual(edition('acbc'));
+  const changes = await world.store.latestChanges({ pageId: b!, limit: 10 });
+  const told = changes.toSorted((x, y) => x.atMs - y.atMs).map(({ kind, summary }) => [kind, summary]);
+  expect(told).toEqual([
+    ['changed', 'a → b'],
+    ['changed', 'a → c'],
+  ]);
+  // What was kept already, or comes once more, is told to nobody.
+  for (const [n, late] of [1, 2, 0].entries())
+    loop.late(observation({ ...newer, id: `given-up-${n}`, atMs: newer.atMs - 1 }, late));
+  await world.clock.runUntil(world.clock.nowMs() + 120_000);
+  expect(await textsOf(world.store, b!)).toEqual(edition('acbc'));
+  expect(await world.store.latestChanges({ pageId: b!, limit: 10 })).toHaveLength(2);
+  expect(await world.store.unfinished()).toEqual([]);
 });
 
 test('a page that is read again while a look at it is under way is not asked for twice; another in its place is asked for', async () => {

@@ -118,7 +118,8 @@ export class Overtaken {
     const { projection, change } = said;
     if (!projection) return change ? [lookOf(bygone, state, { kind: said.kind, atMs, change })] : [];
     if (said.state.hash === next?.hash || said.state.hash === base.hash) return [];
-    if (overtaken?.triedFrom !== undefined && versions.some(({ hash }) => hash === said.state.hash)) return [];
+    const isSure = !overtaken?.doubted && overtaken?.triedFrom === undefined;
+    if (!isSure && versions.some(({ hash }) => hash === said.state.hash)) return [];
     const found = {
       kind: said.kind,
       atMs,

@@ -45,7 +45,7 @@ export interface Overtaking {
   readonly more: boolean;
   /** The observer that saw it while it was only tried at the site: it is told where no version of the page is like it, and says who saw it. */
   readonly triedFrom?: string;
-  /** Nobody vouches for whoever saw it: it is told only where the page has changed again after it, by our own looks. */
+  /** Nobody vouches for whoever saw it, or for when: it is told only where the page has changed again after it, by our own looks, and no version of it is like it. */
   readonly doubted?: true;
   /** It may have been seen by so much earlier than is said: for so long its message may have been under way. */
   readonly earlierMs?: number;
