@@ -16,6 +16,7 @@
  *
  * A site belongs to one shard for ever, so whoever holds a shard decides alone about its sites' politeness.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AckPolicy,
   DiscardPolicy,
@@ -79,6 +80,10 @@ const resultsMaxAgeMs = 24 * 3_600_000;
 /** How long a reader of the stream of changes may be away; the log itself is kept for ever. */
 export const changesMaxAgeMs = 30 * 24 * 3_600_000;
 
+/** A stream that another process makes is there within so many milliseconds, tried so often, or it is not being made. */
+const beingMadeMs = 100;
+const beingMadeTries = 20;
+
 async function ensureStream(
   manager: JetStreamManager,
   name: string,
@@ -97,10 +102,21 @@ async function ensureStream(
     max_age: nanos(maxAgeMs),
     duplicate_window: nanos(Math.min(sameWithinMs, maxAgeMs)),
   };
+  const isThere = (): Promise<boolean> =>
+    manager.streams.info(name).then(
+      () => true,
+      () => false,
+    );
+  if (await isThere()) return;
   try {
-    await manager.streams.info(name);
-  } catch {
     await manager.streams.add(config);
+  } catch (error) {
+    // Another process makes it in the same moment: to the server its subjects are in the way before it is there.
+    for (let tries = 0; tries < beingMadeTries; tries++) {
+      if (await isThere()) return;
+      await sleep(beingMadeMs);
+    }
+    throw error;
   }
 }
 
