@@ -18,6 +18,8 @@
  * Cost: six square roots for an expectation, eight more for a found change, no exponential; 13 bytes a page in the store.
  */
 
+import { density, law, placeOf } from './student-law.ts';
+
 const minute = 60;
 const hour = 3600;
 const day = 86_400;
@@ -77,7 +79,7 @@ const evidenceLost = -2;
 const evidenceBelieved = 2;
 /** Bounded so that a page that goes by another clock, as in summer, is told within days. */
 const evidenceMax = 6;
-/** What nobody has looked after is believed less by this share a cycle, and its moment less surely known, until it is. */
+/** What has a change a cycle is believed less by this share a cycle, until a look within the cycle speaks for it again. */
 const forgetting = 0.02;
 /** So many spreads before its usual moment a page has seldom changed: who looks there knows that it has not moved forward. */
 const early = 4;
@@ -435,17 +437,6 @@ const evidenceKept = 30;
 
 const coded = (share: number): number => Math.max(0, Math.min(65_535, Math.round(-Math.log(share) * perLn)));
 const decoded = (code: number): number => Math.exp(-code / perLn);
-
-/** Student's law with two degrees of freedom, in a form that is as exact far below as at 0. */
-function law(x: number): number {
-  const root = Math.sqrt(2 + x * x);
-  return x < 0 ? 1 / (root * (root - x)) : 1 - 1 / (root * (root + x));
-}
-
-const density = (x: number): number => (2 + x * x) ** -1.5;
-
-/** Where the law has reached u, of at most one half. */
-const placeOf = (u: number): number => (u - 0.5) / Math.sqrt((u * (1 - u)) / 2);
 
 function wider<T extends Float32Array | Uint8Array>(old: T, into: T): T {
   into.set(old);
